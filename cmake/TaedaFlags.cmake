@@ -1,0 +1,37 @@
+# Flags of this project's own targets: the target taeda_flags, linked privately and never exported; nothing is set globally.
+# SPDX-License-Identifier: Apache-2.0
+add_library(taeda_flags INTERFACE)
+target_compile_features(taeda_flags INTERFACE cxx_std_20)
+target_compile_options(taeda_flags INTERFACE
+  -Wall -Wextra -ffp-contract=off -fvisibility=hidden -fvisibility-inlines-hidden
+  $<$<BOOL:${TAEDA_WERROR}>:-Werror>
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-psabi>
+  $<$<CONFIG:>:-O3;-DNDEBUG>)  # a parent project without a build type still gets an optimised library
+
+if(TAEDA_SANITIZE)
+  if(NOT TAEDA_SANITIZE MATCHES "^(address|undefined|thread)$")
+    message(FATAL_ERROR "[taeda] TAEDA_SANITIZE is address, undefined or thread: got '${TAEDA_SANITIZE}'")
+  endif()
+  target_compile_options(taeda_flags INTERFACE
+    -fsanitize=${TAEDA_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(taeda_flags INTERFACE -fsanitize=${TAEDA_SANITIZE})
+endif()
+
+# ccache and mold when present. The variables live in this folder's scope: a parent project does not see them.
+find_program(TAEDA_CCACHE ccache)
+find_program(TAEDA_MOLD mold)
+mark_as_advanced(TAEDA_CCACHE TAEDA_MOLD)
+if(TAEDA_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${TAEDA_CCACHE}")
+endif()
+if(TAEDA_MOLD)
+  target_link_options(taeda_flags INTERFACE -fuse-ld=mold)
+endif()
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_UNITY_BUILD ${TAEDA_UNITY})
+if(PROJECT_IS_TOP_LEVEL)
+  set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+endif()

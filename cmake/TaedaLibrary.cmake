@@ -1,0 +1,52 @@
+# The library: every source of taeda/<room>/ but the program's, compiled once and packed twice (libtaeda.so, libtaeda.a).
+# SPDX-License-Identifier: Apache-2.0
+file(GLOB_RECURSE taeda_sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/taeda/*.cpp")
+list(FILTER taeda_sources EXCLUDE REGEX "${CMAKE_CURRENT_SOURCE_DIR}/taeda/cli/")
+file(GLOB_RECURSE taeda_generated_sources "${TAEDA_GENERATED_DIR}/*.cpp")
+if(NOT taeda_sources AND NOT taeda_generated_sources)  # an empty library is still a library
+  file(CONFIGURE OUTPUT empty.cpp CONTENT "// No sources yet.\n")
+  set(taeda_generated_sources "${CMAKE_CURRENT_BINARY_DIR}/empty.cpp")
+endif()
+
+set(taeda_private_dependencies taeda_dep::hwy taeda_dep::dnnl taeda_dep::openblas taeda_dep::jpeg taeda_dep::png
+  taeda_dep::zlib Threads::Threads ${CMAKE_DL_LIBS})
+
+add_library(taeda_objects OBJECT ${taeda_sources} ${taeda_generated_sources})
+target_include_directories(taeda_objects PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}" "${TAEDA_GENERATED_DIR}")
+target_link_libraries(taeda_objects PRIVATE taeda_flags ${taeda_private_dependencies} taeda_dep::fmt taeda_dep::json)
+
+# Gives a library target its name, public include folders and dependencies.
+function(taeda_library target)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  target_include_directories(${target} PUBLIC
+    $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}> $<BUILD_INTERFACE:${TAEDA_GENERATED_DIR}>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:taeda_flags> ${taeda_private_dependencies})
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME taeda LINKER_LANGUAGE CXX)
+endfunction()
+
+if(TAEDA_SHARED)
+  add_library(taeda SHARED $<TARGET_OBJECTS:taeda_objects>)
+  taeda_library(taeda)
+  set_target_properties(taeda PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+  if(NOT TAEDA_SANITIZE)
+    target_link_options(taeda PRIVATE -Wl,--no-undefined)
+  endif()
+  target_link_options(taeda PRIVATE -Wl,--as-needed)
+  add_library(taeda::taeda ALIAS taeda)
+endif()
+if(TAEDA_STATIC)
+  add_library(taeda_static STATIC $<TARGET_OBJECTS:taeda_objects>)
+  taeda_library(taeda_static)
+  add_library(taeda::taeda_static ALIAS taeda_static)
+  if(NOT TAEDA_SHARED)
+    add_library(taeda::taeda ALIAS taeda_static)
+  endif()
+endif()
+
+# Optional: the include paths <torch/torch.h>, <ATen/ATen.h>, ... as small shims over <taeda/torch.h>.
+add_library(taeda_compat INTERFACE)
+target_include_directories(taeda_compat INTERFACE
+  $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/compat> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/taeda/compat>)
+set_target_properties(taeda_compat PROPERTIES EXPORT_NAME compat)
+add_library(taeda::compat ALIAS taeda_compat)
