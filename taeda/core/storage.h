@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// A block of memory shared by a tensor and its views, with the counters that notice writes.
+#pragma once
+
+#include <atomic>
+#include <functional>
+
+#include "taeda/core/device.h"
+#include "taeda/core/intrusive.h"
+
+namespace taeda {
+
+/// Owner of one memory block.
+/// Invariant: `data` holds `nbytes` bytes, or is null when `nbytes` is 0.
+struct TAEDA_API StorageImpl final {
+  using Deleter = void (*)(void* context, void* data, size_t nbytes);
+
+  RefCount references;
+  /// In-place changes seen by autograd: saved tensors compare it.
+  std::atomic<uint32_t> version{0};
+  /// Every mutable access, also through raw pointers and `.data()`: caches keyed by content compare it.
+  std::atomic<uint32_t> writes{0};
+  Device device;
+  bool resizable = true;
+  /// A mutable pointer was handed out: writes can no longer be counted.
+  std::atomic<bool> pointer_escaped{false};
+  void* data = nullptr;
+  size_t nbytes = 0;
+  Deleter deleter = nullptr;  ///< null: the block belongs to the CPU allocator
+  void* deleter_context = nullptr;
+
+  static void retain(StorageImpl* s) noexcept { s->references.retain(); }
+  static void release(StorageImpl* s) noexcept {
+    if (s->references.release()) destroy(s);
+  }
+  size_t use_count() const noexcept { return references.value(); }
+  /// A storage of `nbytes` uninitialised bytes from the device's allocator.
+  static StorageImpl* allocate(size_t nbytes, Device device);
+  /// A storage over foreign memory; `deleter` (may be null) runs when the last user is gone.
+  static StorageImpl* adopt(void* data, size_t nbytes, Device device, Deleter deleter, void* context);
+  /// Changes the size; the first min(old, new) bytes are kept. Works under live views, down to nothing and back.
+  void resize(size_t nbytes_new);
+
+ private:
+  static void destroy(StorageImpl* s) noexcept;
+  void free_block() noexcept;
+};
+
+/// Shared handle to a storage (`c10::Storage`).
+class Storage final {
+ public:
+  Storage() = default;
+  explicit Storage(IntrusivePtr<StorageImpl> impl) : impl_(std::move(impl)) {}
+  explicit operator bool() const { return static_cast<bool>(impl_); }
+  void* data() const { return impl_ ? impl_->data : nullptr; }
+  void* mutable_data() const {
+    if (impl_) impl_->pointer_escaped.store(true, std::memory_order_relaxed);
+    return data();
+  }
+  size_t nbytes() const { return impl_ ? impl_->nbytes : 0; }
+  Device device() const { return impl_ ? impl_->device : Device(); }
+  size_t use_count() const { return impl_.use_count(); }
+  bool is_alias_of(const Storage& other) const { return impl_ == other.impl_; }
+  bool resizable() const { return impl_ && impl_->resizable; }
+  void resize(size_t nbytes) const { impl_->resize(nbytes); }
+  StorageImpl* unsafeGetStorageImpl() const { return impl_.get(); }
+  const IntrusivePtr<StorageImpl>& impl() const { return impl_; }
+
+ private:
+  IntrusivePtr<StorageImpl> impl_;
+};
+
+}  // namespace taeda
