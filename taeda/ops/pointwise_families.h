@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Families of pointwise operators: what dtypes they take and give. An operator's struct derives from one of them and
+// may override any flag.
+#pragma once
+
+#include <cstdint>
+
+namespace taeda {
+
+/// How a pointwise operator's result dtype follows from the promoted dtype of its inputs.
+enum class ResultRule : uint8_t {
+  kPromoted,  ///< the promoted dtype
+  kFloat,     ///< integers and bool become the default floating dtype; computed in the result dtype
+  kBool,      ///< bool; computed in the promoted dtype
+};
+
+/// ONNX operator with equal meaning, and the operator-set version from which on.
+struct Onnx {
+  const char* name = nullptr;
+  int since = 0;
+};
+
+struct Pointwise {
+  static constexpr ResultRule rule = ResultRule::kPromoted;
+  static constexpr bool bools = true;    ///< accepts bool inputs (after promotion)
+  static constexpr bool ints = true;     ///< accepts integer inputs (after promotion)
+  static constexpr bool floats = true;   ///< accepts floating inputs (after promotion)
+  static constexpr bool inplace = true;  ///< has the `name_` form
+  /// Space-separated names of tensor arguments that also come as a number (overloads `.Scalar`).
+  static constexpr auto scalar_overloads = "";
+  /// "function method", or one of the two.
+  static constexpr auto variants = "function method";
+  static constexpr Onnx onnx{};
+};
+struct UnaryFloat : Pointwise { static constexpr ResultRule rule = ResultRule::kFloat; };
+struct UnarySame : Pointwise {};
+struct UnaryBool : Pointwise {
+  static constexpr ResultRule rule = ResultRule::kBool;
+  static constexpr bool inplace = false;
+};
+struct BinaryArith : Pointwise { static constexpr auto scalar_overloads = "other"; };
+struct BinaryFloat : Pointwise { static constexpr ResultRule rule = ResultRule::kFloat; };
+struct Compare : Pointwise {
+  static constexpr ResultRule rule = ResultRule::kBool;
+  static constexpr auto scalar_overloads = "other";
+};
+struct Bitwise : Pointwise {
+  static constexpr bool floats = false;
+  static constexpr auto scalar_overloads = "other";
+};
+struct Ternary : Pointwise {};
+
+}  // namespace taeda
