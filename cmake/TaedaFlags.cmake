@@ -4,8 +4,9 @@ add_library(taeda_flags INTERFACE)
 target_compile_features(taeda_flags INTERFACE cxx_std_20)
 target_compile_options(taeda_flags INTERFACE
   -Wall -Wextra -ffp-contract=off -fvisibility=hidden -fvisibility-inlines-hidden
+  -ffile-prefix-map=${CMAKE_CURRENT_SOURCE_DIR}/=  # error locations and debug information name files of this tree only
   $<$<BOOL:${TAEDA_WERROR}>:-Werror>
-  $<$<CXX_COMPILER_ID:GNU>:-Wno-psabi>
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-psabi;-Wno-restrict>  # -Wrestrict: false alarms on std::string in g++ 12 (GCC bug 105329)
   $<$<CONFIG:>:-O3;-DNDEBUG>)  # a parent project without a build type still gets an optimised library
 
 if(TAEDA_SANITIZE)

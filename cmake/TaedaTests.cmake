@@ -33,3 +33,26 @@ foreach(folder IN LISTS taeda_test_folders)
   gtest_discover_tests(taeda_test_${folder} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${folder}."
     PROPERTIES LABELS ${folder} TIMEOUT 900)
 endforeach()
+
+# The tree itself: rooms, lengths, licence lines, links; and that loading the library runs nothing.
+add_test(NAME house.rooms COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/tools/check_rooms.py")
+add_test(NAME house.tree COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/tools/check_house.py")
+set(taeda_house_tests house.rooms house.tree)
+if(TAEDA_SHARED AND NOT TAEDA_SANITIZE)
+  add_test(NAME house.no_static_constructors
+    COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/tools/check_house.py" --library $<TARGET_FILE:taeda>)
+  list(APPEND taeda_house_tests house.no_static_constructors)
+endif()
+set_tests_properties(${taeda_house_tests} PROPERTIES LABELS house)
+
+# Consumers: small projects outside this build, one for each way to use the library (tests/consumers/consumer.sh).
+if(TAEDA_SHARED AND TAEDA_STATIC AND TAEDA_INSTALL AND NOT TAEDA_SANITIZE)
+  foreach(kind install package static pkgconfig subdirectory)
+    add_test(NAME consumer.${kind} COMMAND "${CMAKE_CURRENT_SOURCE_DIR}/tests/consumers/consumer.sh" ${kind}
+      "${CMAKE_CURRENT_BINARY_DIR}" "${CMAKE_CURRENT_BINARY_DIR}/consumers" "${CMAKE_CURRENT_SOURCE_DIR}")
+    set_tests_properties(consumer.${kind} PROPERTIES LABELS consumer RUN_SERIAL ON TIMEOUT 900
+      ENVIRONMENT "CXX=${CMAKE_CXX_COMPILER}" FIXTURES_REQUIRED installed)
+  endforeach()
+  set_tests_properties(consumer.install PROPERTIES FIXTURES_REQUIRED "" FIXTURES_SETUP installed)
+  set_tests_properties(consumer.subdirectory PROPERTIES FIXTURES_REQUIRED "")
+endif()

@@ -67,6 +67,8 @@ def main():
         files += 1
         allowed = reachable(arrows, room)
         for header in INCLUDE.findall(file.read_text()):
+            if header.endswith(".inc"):  # text that the generator writes for the including file: a part of it
+                continue
             if room_of(arrows, header) not in allowed:
                 wrong.append(f"{path} includes {header}; {room}/ may use only {', '.join(sorted(allowed))}")
     for line in wrong:
