@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""Builds and runs benchmarks/NAME*.cpp, for Taeda and, from the same source, for LibTorch; prints both medians and their ratio.
+
+Each program is run several times, ours and the peer's in turn, so that whatever else the machine does meets both. The bars are
+read from the benchmarks' labels (benchmarks/peer.h). The table goes to benchmarks/results/NAME.md, with the command that made it.
+SPDX-License-Identifier: Apache-2.0
+"""
+import argparse
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def run(command, **options):
+    print("$", " ".join(str(part) for part in command), flush=True)
+    subprocess.run(command, check=True, **options)
+
+
+def torch_dir(build):
+    """The folder of the Python package `torch`, fetched into a throw-away environment when TAEDA_TORCH_DIR does not name one.
+    The wheel alone is enough for its C++ library, with two small libraries that this one is linked to."""
+    if os.environ.get("TAEDA_TORCH_DIR"):
+        return Path(os.environ["TAEDA_TORCH_DIR"])
+    venv = build / "peer" / "venv"
+    pip = venv / "bin" / "pip"
+    found = list(venv.glob("lib/python3*/site-packages/torch/lib/libtorch_cpu.so"))
+    if not found:
+        run([sys.executable, "-m", "venv", venv])
+        run([pip, "install", "--quiet", "--no-cache-dir", "--no-deps", "torch"])
+        metadata = next(venv.glob("lib/python3*/site-packages/torch-*.dist-info/METADATA")).read_text()
+        toolkit = re.search(r"Requires-Dist: cuda-toolkit\[[^\]]*\](==[\w.]+)", metadata)
+        if toolkit:
+            run([pip, "install", "--quiet", "--no-cache-dir", "cuda-toolkit[cudart,cupti]" + toolkit[1]])
+        found = list(venv.glob("lib/python3*/site-packages/torch/lib/libtorch_cpu.so"))
+    return found[0].parent.parent
+
+
+def build_peer(source, build):
+    """Compiles the benchmark against LibTorch; returns the program."""
+    torch = torch_dir(build)
+    program = build / "peer" / source.stem
+    inputs = [source, ROOT / "benchmarks/peer.h"]
+    if program.exists() and all(program.stat().st_mtime > path.stat().st_mtime for path in inputs):
+        return program
+    program.parent.mkdir(parents=True, exist_ok=True)
+    folders = [torch / "lib", *sorted(torch.parent.glob("nvidia/*/lib"))]
+    run([os.environ.get("CXX", "g++"), "-std=c++20", "-O3", "-DNDEBUG", "-DTAEDA_PEER_TORCH", "-D_GLIBCXX_USE_CXX11_ABI=1",
+         f"-I{ROOT}", "-isystem", torch / "include", "-isystem", torch / "include/torch/csrc/api/include", source, "-o", program,
+         *(f"-L{folder}" for folder in folders), *(f"-Wl,-rpath,{folder}" for folder in folders),
+         *(f"-Wl,-rpath-link,{folder}" for folder in folders), "-ltorch_cpu", "-lc10", "-lbenchmark", "-lpthread"])
+    return program
+
+
+def measure(program, pattern, seconds):
+    """One run of a program on one thread: {benchmark: {"ns", "bytes", "label"}} in the order of the program. The time is that of the
+    processor, which other work on the machine disturbs least."""
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
+                   "TAEDA_NUM_THREADS": "1"}
+    environment.pop("OPENBLAS_CORETYPE", None)
+    output = subprocess.run([program, "--benchmark_format=json", f"--benchmark_filter={pattern}",
+                             f"--benchmark_min_time={seconds}"], check=True, capture_output=True, text=True, env=environment)
+    unit = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
+    return {entry["name"]: {"ns": entry["cpu_time"] * unit[entry["time_unit"]], "bytes": entry.get("bytes_per_second"),
+                            "label": entry.get("label", "")}
+            for entry in json.loads(output.stdout)["benchmarks"] if "error_occurred" not in entry}
+
+
+def medians(runs):
+    """The medians over several runs of one program."""
+    merged = {}
+    for name, first in runs[0].items():
+        rates = [run[name]["bytes"] for run in runs if run[name]["bytes"]]
+        merged[name] = {"ns": statistics.median(run[name]["ns"] for run in runs), "label": first["label"],
+                        "bytes": statistics.median(rates) if rates else None}
+    return merged
+
+
+def judge(name, ours, peer):
+    """Each bar of a benchmark with its outcome: [(text, holds or None when it can't be told)]."""
+    entry = ours[name]
+    values = {"ns": entry["ns"]}
+    if peer and name in peer:
+        values["ratio"] = peer[name]["ns"] / entry["ns"]
+    if "copy_16M" in ours and entry["bytes"]:
+        values["copy"] = entry["bytes"] / ours["copy_16M"]["bytes"]
+    outcome = []
+    for key, relation, bound in re.findall(r"(\w+)(<=|>=)([\d.]+)", entry["label"]):
+        value = values.get(key)
+        holds = None if value is None else (value <= float(bound) if relation == "<=" else value >= float(bound))
+        shown = f" ({value:.2f})" if key == "copy" and value else ""
+        outcome.append((f"{key} {relation} {bound}{shown}", holds))
+    return outcome
+
+
+def number(ns):
+    for bound, divisor, unit in ((1e4, 1, "ns"), (1e7, 1e3, "µs"), (float("inf"), 1e6, "ms")):
+        if ns < bound:
+            return f"{ns / divisor:.{1 if ns / divisor < 100 else 0}f} {unit}"
+
+
+def table(ours, peer):
+    rows = ["| benchmark | Taeda | LibTorch | ratio | bars |", "|---|---|---|---|---|"]
+    for name, entry in ours.items():
+        other = peer.get(name) if peer else None
+        rate = f" ({entry['bytes'] / 1e9:.1f} GB/s)" if entry["bytes"] else ""
+        bars = "; ".join(text + {True: " ✓", False: " ✗ missed", None: " ?"}[holds] for text, holds in judge(name, ours, peer))
+        rows.append(f"| {name} | {number(entry['ns'])}{rate} | {number(other['ns']) if other else '–'} | "
+                    f"{other['ns'] / entry['ns']:.2f} | {bars} |" if other else
+                    f"| {name} | {number(entry['ns'])}{rate} | – | – | {bars} |")
+    return "\n".join(rows)
+
+
+def processor():
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.split(":")[1].strip()
+    return "unknown"
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="./run bench", description=__doc__.splitlines()[0])
+    parser.add_argument("name", help="benchmarks/NAME*.cpp")
+    parser.add_argument("--no-peer", action="store_true", help="do not measure LibTorch")
+    parser.add_argument("--filter", default=".", help="regular expression of benchmark names")
+    parser.add_argument("--rounds", type=int, default=5, help="runs of each program; medians are reported")
+    parser.add_argument("--seconds", default="0.2", help="least time for each benchmark in each run")
+    parser.add_argument("--build", default="build", help=argparse.SUPPRESS)
+    parser.add_argument("--jobs", default="2", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    build = ROOT / options.build
+    sources = sorted((ROOT / "benchmarks").glob(options.name + "*.cpp"))
+    if not sources:
+        sys.exit(f"[bench] no benchmarks/{options.name}*.cpp")
+    run(["ninja", "-C", build, "-j", options.jobs, *(f"bench_{source.stem}" for source in sources)])
+    for source in sources:
+        programs = [build / "benchmarks" / f"bench_{source.stem}"]
+        if not options.no_peer:
+            programs.append(build_peer(source, build))
+        runs = [[measure(program, options.filter, options.seconds) for program in programs] for _ in range(options.rounds)]
+        ours, peer = (medians([each[k] for each in runs]) if k < len(programs) else None for k in (0, 1))
+        text = table(ours, peer)
+        print(text)
+        if options.filter == ".":
+            command = f"./run bench {options.name}" + (" --no-peer" if options.no_peer else "")
+            (ROOT / "benchmarks/results").mkdir(exist_ok=True)
+            (ROOT / f"benchmarks/results/{source.stem}.md").write_text(
+                f"# {source.stem}\n\n`{command}`: both programs from benchmarks/{source.name}, one thread, medians (processor time) of "
+                f"{options.rounds} runs in turn, {processor()}.\n\n{text}\n")
+
+
+if __name__ == "__main__":
+    main()
