@@ -2,6 +2,8 @@
 // Conversions of Value to the types operators take.
 #include "taeda/core/value.h"
 
+#include "taeda/core/dict.h"
+
 namespace taeda {
 
 Value::Value(const Scalar& scalar) {
@@ -13,6 +15,8 @@ Value::Value(const Scalar& scalar) {
     v_ = scalar.toLong();
   }
 }
+
+Value::Value(Dict dict) : v_(std::make_shared<Dict>(std::move(dict))) {}
 
 void Value::throw_wrong(const char* wanted) const {
   TAEDA_CHECK_TYPE(false, "[Value] the value must be ", wanted, ": got ", describe(), "; pass ", wanted);
@@ -89,7 +93,8 @@ std::string Value::describe() const {
     case 5: return str("string \"", string(), "\"");
     case 6: return str("list of ", list().size());
     case 7: return "Generator";
-    default: return str("device ", device());
+    case 8: return str("device ", device());
+    default: return str("dict of ", dict().size());
   }
 }
 

@@ -11,7 +11,9 @@
 
 namespace taeda {
 
-/// Tagged union of None, Tensor, bool, int, double, string, list, Generator, Device (`c10::IValue`).
+class Dict;  // taeda/core/dict.h
+
+/// Tagged union of None, Tensor, bool, int, double, string, list, dict, Generator, Device (`c10::IValue`).
 /// Dtypes, layouts and memory formats travel as integers, as in PyTorch's schemas.
 class TAEDA_API Value {
  public:
@@ -30,6 +32,9 @@ class TAEDA_API Value {
   Value(std::string_view s) : v_(std::string(s)) {}
   Value(const char* s) : v_(std::string(s)) {}
   Value(List list) : v_(std::make_shared<List>(std::move(list))) {}
+  Value(Dict dict);
+  Value(std::shared_ptr<List> list) : v_(std::move(list)) {}
+  Value(std::shared_ptr<Dict> dict) : v_(std::move(dict)) {}
   Value(Generator generator) : v_(std::move(generator)) {}
   Value(Device device) : v_(device) {}
   Value(ScalarType type) : v_(static_cast<int64_t>(type)) {}
@@ -67,6 +72,7 @@ class TAEDA_API Value {
   bool is_number() const { return is_bool() || is_int() || is_double(); }
   bool is_string() const { return std::holds_alternative<std::string>(v_); }
   bool is_list() const { return std::holds_alternative<std::shared_ptr<List>>(v_); }
+  bool is_dict() const { return std::holds_alternative<std::shared_ptr<Dict>>(v_); }
   bool is_generator() const { return std::holds_alternative<Generator>(v_); }
   bool is_device() const { return std::holds_alternative<Device>(v_); }
 
@@ -78,6 +84,11 @@ class TAEDA_API Value {
   const std::string& string() const { return get<std::string>("a string"); }
   const List& list() const { return *get<std::shared_ptr<List>>("a list"); }
   List& mutable_list() { return *std::get<std::shared_ptr<List>>(v_); }
+  /// Lists and dicts are shared: copies of a Value see the same one.
+  const std::shared_ptr<List>& shared_list() const { return get<std::shared_ptr<List>>("a list"); }
+  const Dict& dict() const { return *get<std::shared_ptr<Dict>>("a dict"); }
+  Dict& mutable_dict() { return *get<std::shared_ptr<Dict>>("a dict"); }
+  const std::shared_ptr<Dict>& shared_dict() const { return get<std::shared_ptr<Dict>>("a dict"); }
   const Generator& generator() const { return get<Generator>("a generator"); }
   Device device() const { return get<Device>("a device"); }
   std::vector<int64_t> int_list() const;
@@ -115,7 +126,9 @@ class TAEDA_API Value {
   }
   [[noreturn]] void throw_wrong(const char* wanted) const;
 
-  std::variant<std::monostate, Tensor, bool, int64_t, double, std::string, std::shared_ptr<List>, Generator, Device> v_;
+  std::variant<std::monostate, Tensor, bool, int64_t, double, std::string, std::shared_ptr<List>, Generator, Device,
+               std::shared_ptr<Dict>>
+      v_;
 };
 using IValue = Value;
 
