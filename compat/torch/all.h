@@ -1,0 +1,5 @@
+// <torch/all.h>, as programs written for LibTorch name it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <taeda/torch.h>
