@@ -1,0 +1,116 @@
+// Pointwise operators: comparisons, extrema, selection, clamping. How these files are written: arithmetic.h.
+// SPDX-License-Identifier: Apache-2.0
+
+/// self == other.
+struct Eq : Compare {
+  static constexpr auto schema = "eq(Tensor self, Tensor other) -> Tensor";
+  template <class V> static auto apply(V self, V other) { return self == other; }
+  static constexpr auto no_grad = "a truth value";
+  static constexpr Onnx onnx{"Equal", 13};
+};
+/// self != other.
+struct Ne : Compare {
+  static constexpr auto schema = "ne(Tensor self, Tensor other) -> Tensor";
+  template <class V> static auto apply(V self, V other) { return self != other; }
+  static constexpr auto no_grad = "a truth value";
+};
+/// self < other.
+struct Lt : Compare {
+  static constexpr auto schema = "lt(Tensor self, Tensor other) -> Tensor";
+  template <class V> static auto apply(V self, V other) { return self < other; }
+  static constexpr auto no_grad = "a truth value";
+  static constexpr Onnx onnx{"Less", 13};
+};
+/// self <= other.
+struct Le : Compare {
+  static constexpr auto schema = "le(Tensor self, Tensor other) -> Tensor";
+  template <class V> static auto apply(V self, V other) { return self <= other; }
+  static constexpr auto no_grad = "a truth value";
+  static constexpr Onnx onnx{"LessOrEqual", 16};
+};
+/// self > other.
+struct Gt : Compare {
+  static constexpr auto schema = "gt(Tensor self, Tensor other) -> Tensor";
+  template <class V> static auto apply(V self, V other) { return self > other; }
+  static constexpr auto no_grad = "a truth value";
+  static constexpr Onnx onnx{"Greater", 13};
+};
+/// self >= other.
+struct Ge : Compare {
+  static constexpr auto schema = "ge(Tensor self, Tensor other) -> Tensor";
+  template <class V> static auto apply(V self, V other) { return self >= other; }
+  static constexpr auto no_grad = "a truth value";
+  static constexpr Onnx onnx{"GreaterOrEqual", 16};
+};
+
+/// The larger of self and other, nan if either is nan. Equal values share the gradient.
+struct Maximum : BinaryArith {
+  static constexpr bool inplace = false;
+  static constexpr auto scalar_overloads = "";
+  static constexpr auto schema = "maximum(Tensor self, Tensor other) -> Tensor";
+  template <class V> static V apply(V self, V other) { return maximum(self, other); }
+  template <class V> static V grad_self(V self, V other) { return select(self == other, V(0.5), select(self < other, V(0.0), V(1.0))); }
+  template <class V> static V grad_other(V self, V other) { return select(self == other, V(0.5), select(self > other, V(0.0), V(1.0))); }
+  static constexpr Onnx onnx{"Max", 13};
+};
+/// The smaller of self and other, nan if either is nan. Equal values share the gradient.
+struct Minimum : BinaryArith {
+  static constexpr bool inplace = false;
+  static constexpr auto scalar_overloads = "";
+  static constexpr auto schema = "minimum(Tensor self, Tensor other) -> Tensor";
+  template <class V> static V apply(V self, V other) { return minimum(self, other); }
+  template <class V> static V grad_self(V self, V other) { return select(self == other, V(0.5), select(self > other, V(0.0), V(1.0))); }
+  template <class V> static V grad_other(V self, V other) { return select(self == other, V(0.5), select(self < other, V(0.0), V(1.0))); }
+  static constexpr Onnx onnx{"Min", 13};
+};
+/// The larger of self and other, the other one where one is nan.
+struct Fmax : BinaryArith {
+  static constexpr bool inplace = false;
+  static constexpr auto scalar_overloads = "";
+  static constexpr auto schema = "fmax(Tensor self, Tensor other) -> Tensor";
+  template <class V> static V apply(V self, V other) { return fmax(self, other); }
+  template <class V> static V grad_self(V self, V other) { return select((self >= other) | isnan(other), V(1.0), V(0.0)); }
+  template <class V> static V grad_other(V self, V other) { return select((self >= other) | isnan(other), V(0.0), V(1.0)); }
+};
+/// The smaller of self and other, the other one where one is nan.
+struct Fmin : BinaryArith {
+  static constexpr bool inplace = false;
+  static constexpr auto scalar_overloads = "";
+  static constexpr auto schema = "fmin(Tensor self, Tensor other) -> Tensor";
+  template <class V> static V apply(V self, V other) { return fmin(self, other); }
+  template <class V> static V grad_self(V self, V other) { return select((self <= other) | isnan(other), V(1.0), V(0.0)); }
+  template <class V> static V grad_other(V self, V other) { return select((self <= other) | isnan(other), V(0.0), V(1.0)); }
+};
+
+/// self limited to [min, max]; max wins where min > max; nan stays. The gradient is 1 inside, bounds included.
+struct Clamp : UnarySame {
+  static constexpr bool bools = false;
+  static constexpr auto absent = "min=lowest max=highest";
+  static constexpr auto schema = "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor";
+  template <class V> static V apply(V self, V min, V max) { return minimum(maximum(self, min), max); }
+  template <class V> static V grad_self(V self, V min, V max) { return select((self >= min) & (self <= max), V(1.0), V(0.0)); }
+  static constexpr Onnx onnx{"Clip", 13};
+};
+
+/// self where condition, other elsewhere.
+struct Where : Ternary {
+  static constexpr bool inplace = false;
+  static constexpr auto scalar_overloads = "self other";
+  static constexpr auto schema = "where(Tensor condition, Tensor self, Tensor other) -> Tensor";
+  template <class V> static V apply(MaskOf<V> condition, V self, V other) { return select(condition, self, other); }
+  template <class V> static V grad_self(MaskOf<V> condition) { return select(condition, V(1.0), V(0.0)); }
+  template <class V> static V grad_other(MaskOf<V> condition) { return select(condition, V(0.0), V(1.0)); }
+  static constexpr Onnx onnx{"Where", 16};
+};
+
+/// grad * derivative, 0 wherever grad is 0: the product in every gradient, so that a nan or infinite derivative on a dead
+/// branch does not leak.
+struct MaskedProduct : BinaryArith {
+  static constexpr bool inplace = false;
+  static constexpr auto scalar_overloads = "";
+  static constexpr auto variants = "function";
+  static constexpr auto schema = "masked_product(Tensor grad, Tensor derivative) -> Tensor";
+  template <class V> static V apply(V grad, V derivative) { return masked_product(grad, derivative); }
+  template <class V> static V grad_grad(V derivative) { return derivative; }
+  template <class V> static V grad_derivative(V grad) { return grad; }
+};
