@@ -41,19 +41,26 @@ def torch_dir(build):
     return found[0].parent.parent
 
 
+def peer_flags(build):
+    """What compiles and links a program against LibTorch instead of Taeda: (compile flags, link flags)."""
+    torch = torch_dir(build)
+    folders = [torch / "lib", *sorted(torch.parent.glob("nvidia/*/lib"))]
+    return (["-DTAEDA_PEER_TORCH", "-D_GLIBCXX_USE_CXX11_ABI=1", "-isystem", torch / "include",
+             "-isystem", torch / "include/torch/csrc/api/include"],
+            [*(f"-L{folder}" for folder in folders), *(f"-Wl,-rpath,{folder}" for folder in folders),
+             *(f"-Wl,-rpath-link,{folder}" for folder in folders), "-ltorch_cpu", "-lc10"])
+
+
 def build_peer(source, build):
     """Compiles the benchmark against LibTorch; returns the program."""
-    torch = torch_dir(build)
     program = build / "peer" / source.stem
     inputs = [source, ROOT / "benchmarks/peer.h"]
     if program.exists() and all(program.stat().st_mtime > path.stat().st_mtime for path in inputs):
         return program
     program.parent.mkdir(parents=True, exist_ok=True)
-    folders = [torch / "lib", *sorted(torch.parent.glob("nvidia/*/lib"))]
-    run([os.environ.get("CXX", "g++"), "-std=c++20", "-O3", "-DNDEBUG", "-DTAEDA_PEER_TORCH", "-D_GLIBCXX_USE_CXX11_ABI=1",
-         f"-I{ROOT}", "-isystem", torch / "include", "-isystem", torch / "include/torch/csrc/api/include", source, "-o", program,
-         *(f"-L{folder}" for folder in folders), *(f"-Wl,-rpath,{folder}" for folder in folders),
-         *(f"-Wl,-rpath-link,{folder}" for folder in folders), "-ltorch_cpu", "-lc10", "-lbenchmark", "-lpthread"])
+    compile_flags, link_flags = peer_flags(build)
+    run([os.environ.get("CXX", "g++"), "-std=c++20", "-O3", "-DNDEBUG", f"-I{ROOT}", *compile_flags, source, "-o", program,
+         *link_flags, "-lbenchmark", "-lpthread"])
     return program
 
 
@@ -134,6 +141,9 @@ def main():
     parser.add_argument("--jobs", default="2", help=argparse.SUPPRESS)
     options = parser.parse_args()
     build = ROOT / options.build
+    if options.name == "hello":
+        import hello
+        return hello.measure(build, options)
     sources = sorted((ROOT / "benchmarks").glob(options.name + "*.cpp"))
     if not sources:
         sys.exit(f"[bench] no benchmarks/{options.name}*.cpp")
