@@ -13,16 +13,18 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"](taeda/[^>"]+)[>"]', re.MULTILINE)
 
+NAME = r"`([\w/]+(?:/|\.h))`"  # a folder, or a single header that more rooms may use than its folder
+
 
 def read_table(text):
     """The rooms of the table and what each may use directly: {room: {room, ...}}."""
     arrows = {}
     for line in text.splitlines():
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
-        if len(cells) == 3 and re.fullmatch(r"(`[\w/]+/`[ ,]*)+", cells[0]):
-            used = {name.rstrip("/") for name in re.findall(r"`([\w/]+/)`", cells[2])}
-            for room in re.findall(r"`([\w/]+)/`", cells[0]):
-                arrows[room] = used
+        if len(cells) == 3 and re.fullmatch(rf"({NAME}[ ,]*)+", cells[0]):
+            used = {name.rstrip("/") for name in re.findall(NAME, cells[2])}
+            for room in re.findall(NAME, cells[0]):
+                arrows[room.rstrip("/")] = used
     unknown = {used for row in arrows.values() for used in row} - set(arrows)
     if not arrows or unknown:
         sys.exit(f"[rooms] the table of docs/architecture.md must define every room it names: {sorted(unknown)} are not")
@@ -42,7 +44,7 @@ def reachable(arrows, room):
 
 def room_of(arrows, path):
     """The most particular room a path like taeda/ops/generated/add.h lies in; None for the doors taeda/*.h."""
-    parts = path.split("/")[1:-1]
+    parts = path.split("/")[1:]
     while parts and "/".join(parts) not in arrows:
         parts.pop()
     return "/".join(parts) or None
