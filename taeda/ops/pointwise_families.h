@@ -30,9 +30,6 @@ struct Pointwise {
   static constexpr auto scalar_overloads = "";
   /// "function method", or one of the two.
   static constexpr auto variants = "function method";
-  /// What an absent optional scalar stands for, "name=value ...": lowest and highest (-inf and +inf, of integers the least and
-  /// greatest int64), finite_lowest and finite_highest (of the tensor's dtype), zero, nan.
-  static constexpr auto absent = "";
   static constexpr bool int_divisor = false;  ///< of integers, a zero in the last tensor is an error that the caller looks for
   static constexpr bool iterative = false;    ///< plain functions lane by lane: tens of nanoseconds an element
   static constexpr Onnx onnx{};

@@ -41,6 +41,7 @@ class Operator:
     tensors: list
     scalars: list
     functions: dict
+    is_bool: bool = False  # the result is bool
     header: str = ""
     grads: list = field(default_factory=list)  # names x of the functions grad_x
 
@@ -118,7 +119,8 @@ def parse_header(path):
         grads = [name[len("grad_"):] for name in functions if name.startswith("grad_")]
         if not grads and "no_grad" not in body:
             raise ValueError(f"[opgen] {where} has neither gradients nor no_grad with a reason")
-        operators.append(Operator(match.group(1), match.group(2), schema, tensors, scalars, functions, Path(path).name, grads))
+        is_bool = match.group(2) in ("Compare", "UnaryBool") or "rule = ResultRule::kBool" in body
+        operators.append(Operator(match.group(1), match.group(2), schema, tensors, scalars, functions, is_bool, Path(path).name, grads))
     return operators
 
 
@@ -213,15 +215,15 @@ def info_text(kernels):
     rows = ""
     for k in kernels:
         arguments = ",".join(name.removeprefix("saved:") for name in k.inputs)
-        is_bool = "true" if k.is_forward and re.search(r"Bool|Compare", k.operator.family) else "false"
+        is_bool = "true" if k.is_forward and k.operator.is_bool else "false"
         rows += f"    {{\"{k.name}\", \"{arguments}\", {len(k.inputs)}, {len(k.operator.scalars)}, {is_bool}, {kernel_functor(k)[0]}}},\n"
     return (f"{BANNER}#include \"taeda/cpu/pointwise_table.h\"\n\nnamespace taeda::cpu::detail {{\n\n"
             f"const PointwiseKernelInfo pointwise_infos[kPointwiseKernels] = {{\n{rows}}};\n\n}}  // namespace taeda::cpu::detail\n")
 
 
 def ids_text(kernels):
-    rows = "".join(f"  {k.name},\n" for k in kernels)
-    return (f"{BANNER}// The pointwise kernels: `Op` is a forward, `Op_grad_x` a gradient.\n#pragma once\n\n#include \"taeda/cpu/pointwise_abi.h\"\n\n"
+    rows = "".join(f"  k{k.name},\n" for k in kernels)
+    return (f"{BANNER}// The pointwise kernels: `kOp` is a forward, `kOp_grad_x` a gradient.\n#pragma once\n\n#include \"taeda/cpu/pointwise_abi.h\"\n\n"
             f"namespace taeda::cpu {{\n\nenum class PointwiseKernelId : uint16_t {{\n{rows}}};\n"
             f"constexpr int kPointwiseKernels = {len(kernels)};\n\n}}  // namespace taeda::cpu\n")
 

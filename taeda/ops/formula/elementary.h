@@ -75,7 +75,10 @@ TAEDA_FORMULA V tanh(V x) {
 template <class V>
 TAEDA_FORMULA V sigmoid(V x) {
   const V e = exp(-abs(x));
-  return select(x < V(0.0), e, V(1.0)) / (e + V(1.0));
+  const MaskOf<V> negative = x < V(0.0);
+  const V sum = e + V(1.0), lost = e - (sum - V(1.0));  // sum + lost is exact
+  const V q = select(negative, e, V(1.0)) / sum;
+  return q - q * select(negative, V(1.0) - q, q) * lost;
 }
 
 #define TAEDA_VIA_DOUBLE_1(name)                                    \
@@ -120,6 +123,7 @@ TAEDA_VIA_DOUBLE_1(erf)
 TAEDA_VIA_DOUBLE_1(erfc)
 TAEDA_VIA_DOUBLE_1(erfinv)
 TAEDA_VIA_DOUBLE_1(ndtr)
+TAEDA_VIA_DOUBLE_1(gelu)
 TAEDA_VIA_DOUBLE_2(atan2)
 TAEDA_VIA_DOUBLE_2(hypot)
 

@@ -39,6 +39,7 @@ double lgamma(double x);
 double erfinv(double x);
 /// Distribution function of the standard normal, its logarithm, its inverse.
 double ndtr(double x);
+double gelu(double x);  // x ndtr(x)
 double log_ndtr(double x);
 double ndtri(double p);
 /// e^(x^2) erfc(x).

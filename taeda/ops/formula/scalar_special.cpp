@@ -49,6 +49,8 @@ double erfinv(double x) {
 
 double ndtr(double x) { return 0.5 * std::erfc(-x * kSqrtHalf); }
 
+double gelu(double x) { return x * ndtr(x); }
+
 double log_ndtr(double x) {
   const double t = x * kSqrtHalf;
   if (x < -1) return std::log(erfcx(-t) / 2) - t * t;

@@ -275,6 +275,12 @@ TAEDA_FORMULA V ndtr(V x) {
   return V(0.5) * wide::erfc(x * V(-0.7071067811865476));
 }
 
+/// x ndtr(x); nan at -infinity.
+template <class V>
+TAEDA_FORMULA V gelu(V x) {
+  return x * wide::ndtr(x);
+}
+
 /// x^y as C99 defines it.
 template <class V>
 TAEDA_FORMULA V pow(V x, V y) {

@@ -41,8 +41,8 @@ struct GeluErf : UnarySame {
   static constexpr bool bools = false;
   static constexpr bool ints = false;
   static constexpr auto variants = "function";
-  static constexpr auto schema = "gelu_erf(Tensor self) -> Tensor";
-  template <class V> static V apply(V self) { return self * ndtr(self); }
+  static constexpr auto schema = "_gelu_erf(Tensor self) -> Tensor";
+  template <class V> static V apply(V self) { return gelu(self); }
   template <class V> static V grad_self(V self) {
     return V(0.5) * erfc(self * V(-0.70710678118654752)) + self * V(0.39894228040143268) * exp(V(-0.5) * self * self);
   }
@@ -53,7 +53,7 @@ struct GeluTanh : UnarySame {
   static constexpr bool bools = false;
   static constexpr bool ints = false;
   static constexpr auto variants = "function";
-  static constexpr auto schema = "gelu_tanh(Tensor self) -> Tensor";
+  static constexpr auto schema = "_gelu_tanh(Tensor self) -> Tensor";
   template <class V> static V apply(V self) {
     return self * sigmoid(V(1.5957691216057308) * (self + V(0.044715) * self * self * self));
   }

@@ -69,8 +69,8 @@ struct Fmax : BinaryArith {
   static constexpr auto scalar_overloads = "";
   static constexpr auto schema = "fmax(Tensor self, Tensor other) -> Tensor";
   template <class V> static V apply(V self, V other) { return fmax(self, other); }
-  template <class V> static V grad_self(V self, V other) { return select((self >= other) | isnan(other), V(1.0), V(0.0)); }
-  template <class V> static V grad_other(V self, V other) { return select((self >= other) | isnan(other), V(0.0), V(1.0)); }
+  template <class V> static V grad_self(V self, V other) { return select((self >= other) | (other != other), V(1.0), V(0.0)); }
+  template <class V> static V grad_other(V self, V other) { return select((self >= other) | (other != other), V(0.0), V(1.0)); }
 };
 /// The smaller of self and other, the other one where one is nan.
 struct Fmin : BinaryArith {
@@ -78,18 +78,46 @@ struct Fmin : BinaryArith {
   static constexpr auto scalar_overloads = "";
   static constexpr auto schema = "fmin(Tensor self, Tensor other) -> Tensor";
   template <class V> static V apply(V self, V other) { return fmin(self, other); }
-  template <class V> static V grad_self(V self, V other) { return select((self <= other) | isnan(other), V(1.0), V(0.0)); }
-  template <class V> static V grad_other(V self, V other) { return select((self <= other) | isnan(other), V(0.0), V(1.0)); }
+  template <class V> static V grad_self(V self, V other) { return select((self <= other) | (other != other), V(1.0), V(0.0)); }
+  template <class V> static V grad_other(V self, V other) { return select((self <= other) | (other != other), V(0.0), V(1.0)); }
 };
 
 /// self limited to [min, max]; max wins where min > max; nan stays. The gradient is 1 inside, bounds included.
-struct Clamp : UnarySame {
+struct ClampBoth : UnarySame {
   static constexpr bool bools = false;
-  static constexpr auto absent = "min=lowest max=highest";
-  static constexpr auto schema = "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor";
+  static constexpr auto variants = "function";
+  static constexpr auto schema = "_clamp(Tensor self, Scalar min, Scalar max) -> Tensor";
   template <class V> static V apply(V self, V min, V max) { return minimum(maximum(self, min), max); }
   template <class V> static V grad_self(V self, V min, V max) { return select((self >= min) & (self <= max), V(1.0), V(0.0)); }
   static constexpr Onnx onnx{"Clip", 13};
+};
+/// self limited from below by min; nan stays. The gradient goes to self where self >= min, to min elsewhere.
+struct ClampMin : BinaryArith {
+  static constexpr bool bools = false;
+  static constexpr auto scalar_overloads = "min";
+  static constexpr auto schema = "clamp_min(Tensor self, Tensor min) -> Tensor";
+  template <class V> static V apply(V self, V min) { return maximum(self, min); }
+  template <class V> static V grad_self(V self, V min) { return select(self >= min, V(1.0), V(0.0)); }
+  template <class V> static V grad_min(V self, V min) { return select(self < min, V(1.0), V(0.0)); }
+};
+/// self limited from above by max; nan stays. The gradient goes to self where self <= max, to max elsewhere.
+struct ClampMax : BinaryArith {
+  static constexpr bool bools = false;
+  static constexpr auto scalar_overloads = "max";
+  static constexpr auto schema = "clamp_max(Tensor self, Tensor max) -> Tensor";
+  template <class V> static V apply(V self, V max) { return minimum(self, max); }
+  template <class V> static V grad_self(V self, V max) { return select(self <= max, V(1.0), V(0.0)); }
+  template <class V> static V grad_max(V self, V max) { return select(self > max, V(1.0), V(0.0)); }
+};
+/// self limited to [min, max], each a tensor; max wins where min > max; nan stays.
+struct ClampTensor : Ternary {
+  static constexpr bool bools = false;
+  static constexpr auto variants = "function";
+  static constexpr auto schema = "_clamp_tensor(Tensor self, Tensor min, Tensor max) -> Tensor";
+  template <class V> static V apply(V self, V min, V max) { return minimum(maximum(self, min), max); }
+  template <class V> static V grad_self(V self, V min, V max) { return select((self >= min) & (self <= max), V(1.0), V(0.0)); }
+  template <class V> static V grad_min(V self, V min, V max) { return select((min < max) & (self < min), V(1.0), V(0.0)); }
+  template <class V> static V grad_max(V self, V min, V max) { return select((self > max) | (max < min), V(1.0), V(0.0)); }
 };
 
 /// self where condition, other elsewhere.
