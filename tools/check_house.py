@@ -19,6 +19,8 @@ DATA = ("tests/oracle/", "data/")  # held to no rule but that of machine paths
 # Spelled in pieces, so that this file does not find itself.
 MACHINE_PATH = re.compile(r"(^|[^\w.~}])/(" + "|".join(["wo" + "rk", "ro" + "ot", "fa" + "rm", "ho" + "me"]) + r")/\w")
 UNFINISHED = re.compile(r"\b(" + "|".join(["TO" + "DO", "FIX" + "ME", "XX" + "X", "HA" + "CK"]) + r")\b")
+# A fenced block that names a file after its language, ```cpp taeda/x.h, must be a passage of that file.
+QUOTE = re.compile(r"^```\w+ ([\w./-]+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 
 
@@ -62,9 +64,12 @@ def check_file(path, host):
     if is_code(path):
         if len(lines) > MAX_LINES:
             yield f"{path}: {len(lines)} lines; split it, {MAX_LINES} is the most"
-        if "SPDX-License-Identifier: Apache-2.0" not in "\n".join(lines[:12]):
+        if "SPDX-License-Identifier: Apache-2.0" not in "\n".join(lines[:60]):
             yield f"{path}: begin with a comment that says what the file is and a line SPDX-License-Identifier: Apache-2.0"
     if file.suffix == ".md":
+        for quoted, passage in QUOTE.findall(text):
+            if not (ROOT / quoted).is_file() or passage.strip("\n") not in (ROOT / quoted).read_text():
+                yield f"{path}: the passage of {quoted} beginning {passage.splitlines()[0][:60]!r} is not in that file (any more)"
         for target in LINK.findall(re.sub(r"```.*?```", "", text, flags=re.DOTALL)):
             local = target.split("#")[0]
             if local and "://" not in target and not (file.parent / local).exists():
