@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+// Promotion, output allocation, recording and backward of pointwise operators.
+#include "taeda/ops/pointwise_engine.h"
+
+#include "cpu/pointwise_ids.h"
+#include "taeda/cpu/pointwise_abi.h"
+#include "taeda/ops/functions.h"
+#include "taeda/ops/pointwise_run.h"
+#include "taeda/ops/pointwise_value.h"
+#include "taeda/ops/promotion.h"
+
+namespace taeda::pointwise {
+
+namespace {
+
+bool is_mask(const Op& op, int input) {
+  return (cpu::pointwise_kernel_info(static_cast<cpu::PointwiseKernelId>(op.kernel)).mask_inputs >> input) & 1;
+}
+
+/// Result and compute dtypes of a call.
+struct Types {
+  ScalarType compute;
+  ScalarType result;
+};
+
+void check_kind(const Op& op, ScalarType t) {
+  const bool fine = t == kBool ? op.bools : is_floating_type(t) ? op.floats : op.ints;
+  TAEDA_CHECK(fine, "[", op.name, "] is not defined for this kind of dtype: got ", t,
+              t == kBool ? "; convert with .to(kInt) or use a logical operator" : "; convert with .to(dtype) first");
+}
+
+Types types_of(const Op& op, const Operand* in) {
+  detail::Promotion promotion;
+  for (int i = 0; i < op.inputs; ++i) {
+    if (is_mask(op, i)) {
+      TAEDA_CHECK(!in[i].is_tensor() || in[i].impl().dtype == kBool || in[i].impl().dtype == kByte, "[", op.name,
+                  "] the condition must be bool: got ", in[i].impl().dtype, "; compare or convert with .to(kBool)");
+    } else if (in[i].is_tensor()) {
+      promotion.add(in[i].impl());
+    } else {
+      promotion.add(in[i].scalar());
+    }
+  }
+  const ScalarType promoted = promotion.result();
+  check_kind(op, promoted);
+  if (op.rule == ResultRule::kBool) return {promoted, kBool};
+  if (op.rule == ResultRule::kFloat && !is_floating_type(promoted)) return {default_scalar_type(), default_scalar_type()};
+  return {promoted, promoted};
+}
+
+DimVector shape_of(const Op& op, const Operand* in) {
+  DimVector shape;
+  for (int i = 0; i < op.inputs; ++i) {
+    if (in[i].is_tensor()) shape = broadcast_sizes(shape, in[i].impl().sizes(), op.name);
+  }
+  return shape;
+}
+
+/// The output's layout follows the first full-shaped dense input, as eager users of channels-last expect.
+Tensor make_output(const Op& op, const Operand* in, IntArrayRef shape, ScalarType dtype) {
+  for (int i = 0; i < op.inputs; ++i) {
+    if (!in[i].is_tensor()) continue;
+    const TensorImpl& t = in[i].impl();
+    if (t.contiguous || t.sizes() != shape) continue;
+    if (!t.is_non_overlapping_and_dense()) continue;
+    return make_tensor_strided(shape, t.strides(), dtype);
+  }
+  return make_tensor(shape, dtype);
+}
+
+void launch(const Op& op, ScalarType compute, const TensorImpl& out, const Operand* in, const Scalar* attrs) {
+  Input inputs[kMaxInputs];
+  for (int i = 0; i < op.inputs; ++i) {
+    if (in[i].is_tensor()) {
+      inputs[i].tensor = &in[i].impl();
+    } else {
+      inputs[i].scalar = in[i].scalar();
+    }
+  }
+  execute(op.kernel, compute, out, inputs, op.inputs, attrs, op.attributes, op.name);
+}
+
+Tensor compute(const Op& op, const Operand* in, const Scalar* attrs) {
+  // One or two tensors of equal shape and dtype are the common case.
+  const bool first = in[0].is_tensor();
+  if (TAEDA_LIKELY(first && op.inputs <= 2 && op.rule != ResultRule::kBool)) {
+    const TensorImpl& a = in[0].impl();
+    const bool rank_fits = op.inputs == 1 || (in[1].is_tensor() ? in[1].impl().dtype == a.dtype &&
+                                                  in[1].impl().sizes() == a.sizes() &&
+                                                  !((a.flags | in[1].impl().flags) & kFlagWrappedNumber)
+                                                                : true);
+    if (rank_fits && a.contiguous && (a.dtype == kFloat || a.dtype == kDouble) && op.floats) {
+      Tensor out = make_tensor(a.sizes(), a.dtype);
+      launch(op, a.dtype, out.impl(), in, attrs);
+      return out;
+    }
+  }
+  const Types types = types_of(op, in);
+  const DimVector shape = shape_of(op, in);
+  Tensor out = make_output(op, in, shape, types.result);
+  launch(op, types.compute, out.impl(), in, attrs);
+  return out;
+}
+
+/// The graph node of every pointwise operator.
+struct PointwiseNode final : autograd::Node {
+  const Op* op;
+  ScalarType result_dtype = kFloat;
+  uint8_t tensor_mask = 0;
+  autograd::SavedTensor inputs[kMaxInputs];
+  autograd::SavedTensor result;
+  Scalar numbers[kMaxInputs];
+  Scalar attrs[kMaxAttributes];
+  struct Shape {
+    bool differs = false;  ///< from the output's shape
+    ScalarType dtype = kFloat;
+  } shapes[kMaxInputs];
+  std::vector<DimVector> broadcast_shapes;  ///< by input, only when one differs
+
+  std::string name() const override { return op->node_name; }
+  void release_variables() override {
+    for (auto& s : inputs) s.release();
+    result.release();
+  }
+  void backward(std::span<Tensor> grads_in, std::span<Tensor> grads_out) override {
+    if (!grads_in[0].defined()) return;
+    for (int i = 0; i < op->inputs; ++i) {
+      if (!needs(static_cast<size_t>(i))) continue;
+      Tensor g = autograd::recording() ? derive(i, grads_in[0]) : derive_fused(i, grads_in[0]);
+      if (shapes[i].differs) g = sum_to(g, broadcast_shapes[static_cast<size_t>(i)]);
+      if (g.scalar_type() != shapes[i].dtype) g = g.to(shapes[i].dtype);
+      grads_out[static_cast<size_t>(i)] = std::move(g);
+    }
+  }
+
+ private:
+  bool is_identity(const Gradient& g) const {
+    return g.kernel == -2;
+  }
+  Tensor derive(int i, const Tensor& grad) const {
+    const Gradient& g = op->gradients[i];
+    if (is_identity(g)) return grad;
+    TensorValue params[8];
+    for (int k = 0; k < g.count; ++k) {
+      const int code = g.codes[k];
+      if (code == kResultCode) {
+        params[k] = TensorValue(result.unpack(*this));
+      } else if (code >= kAttributeCode) {
+        params[k] = TensorValue(attrs[code - kAttributeCode].unchecked<double>());
+      } else if ((tensor_mask >> code) & 1) {
+        params[k] = TensorValue(inputs[code].unpack(*this));
+      } else {
+        params[k] = TensorValue(numbers[code].unchecked<double>());
+      }
+    }
+    TAEDA_CHECK_NOT_IMPLEMENTED(g.formula != nullptr, "[", op->name,
+                                "] the derivative is not itself differentiable; got create_graph=true; use it without");
+    const TensorValue d = g.formula(params);
+    if (d.is_constant()) return d.constant() == 0 ? taeda::zeros_like(grad) : taeda::mul(grad, Scalar(d.constant()));
+    return masked_product(grad, d.tensor());
+  }
+  Tensor derive_fused(int i, const Tensor& grad) const {
+    const Gradient& g = op->gradients[i];
+    if (is_identity(g)) return grad;
+    Input in[8];
+    Tensor held[8];
+    int n = 1;
+    in[0].tensor = &grad.impl();
+    for (int k = 0; k < g.count; ++k) {
+      const int code = g.codes[k];
+      if (code >= kAttributeCode && code != kResultCode) continue;
+      if (code == kResultCode || (tensor_mask >> code) & 1) {
+        held[n] = code == kResultCode ? result.unpack(*this) : inputs[code].unpack(*this);
+        in[n].tensor = &held[n].impl();
+      } else {
+        in[n].scalar = numbers[code];
+      }
+      ++n;
+    }
+    const Tensor out = grad.impl().is_non_overlapping_and_dense() && !grad.impl().contiguous
+                           ? make_tensor_strided(grad.sizes(), grad.strides(), result_dtype)
+                           : make_tensor(grad.sizes(), result_dtype);
+    execute(g.kernel, result_dtype, out.impl(), in, n, attrs, op->attributes, op->name);
+    return out;
+  }
+};
+
+/// Makes the node of a call, or null when no input needs a gradient. `inplace`: the first input will be overwritten.
+IntrusivePtr<autograd::Node> record(const Op& op, const Operand* in, const Scalar* attrs, bool inplace) {
+  bool wanted = false;
+  for (int i = 0; i < op.inputs; ++i) {
+    wanted |= in[i].is_tensor() && op.gradients[i].kernel != -1 && autograd::needs_grad(in[i].tensor());
+  }
+  if (!wanted) return nullptr;
+  auto node = IntrusivePtr<PointwiseNode>::adopt(new PointwiseNode);
+  node->op = &op;
+  uint32_t used = 0;  // inputs that some needed gradient reads
+  for (int i = 0; i < op.inputs; ++i) {
+    const bool want = in[i].is_tensor() && op.gradients[i].kernel != -1 && autograd::needs_grad(in[i].tensor());
+    node->add_next_edge(want ? autograd::gradient_edge(in[i].tensor()) : autograd::Edge{});
+    if (in[i].is_tensor()) {
+      node->tensor_mask |= static_cast<uint8_t>(1u << i);
+    } else {
+      node->numbers[i] = in[i].scalar();
+    }
+    if (!want) continue;
+    node->shapes[i].dtype = in[i].impl().dtype;
+    for (int k = 0; k < op.gradients[i].count; ++k) {
+      if (op.gradients[i].codes[k] < kAttributeCode) used |= 1u << op.gradients[i].codes[k];
+    }
+  }
+  for (int i = 0; i < op.inputs; ++i) {
+    if (!((used >> i) & 1) || !in[i].is_tensor()) continue;
+    const bool overwritten = inplace && (i == 0 || in[i].tensor().is_same(in[0].tensor()));
+    node->inputs[i] = autograd::SavedTensor(overwritten ? in[i].tensor().clone() : in[i].tensor(), false);
+  }
+  for (int i = 0; i < op.attributes; ++i) node->attrs[i] = attrs[i];
+  return node;
+}
+
+/// After the result exists: shapes of broadcast inputs, and the saved result.
+void complete(PointwiseNode& node, const Operand* in, const Tensor& result) {
+  const Op& op = *node.op;
+  node.result_dtype = result.scalar_type();
+  bool uses_result = false;
+  for (int i = 0; i < op.inputs; ++i) {
+    if (!node.needs(static_cast<size_t>(i))) continue;
+    for (int k = 0; k < op.gradients[i].count; ++k) uses_result |= op.gradients[i].codes[k] == kResultCode;
+    if (in[i].impl().sizes() == result.sizes()) continue;
+    node.shapes[i].differs = true;
+    node.broadcast_shapes.resize(kMaxInputs);
+    node.broadcast_shapes[static_cast<size_t>(i)] = DimVector(in[i].impl().sizes());
+  }
+  if (uses_result) node.result = autograd::SavedTensor(result, true);
+}
+
+std::vector<Value> values_of(const Op& op, const Operand* in, const Scalar* attrs) {
+  std::vector<Value> values;
+  for (int i = 0; i < op.inputs; ++i) values.push_back(in[i].value());
+  for (int i = 0; i < op.attributes; ++i) values.emplace_back(attrs[i]);
+  return values;
+}
+
+uint32_t all_flags(const Op& op, const Operand* in) {
+  uint32_t flags = 0;
+  for (int i = 0; i < op.inputs; ++i) {
+    if (in[i].is_tensor()) flags |= in[i].impl().flags;
+  }
+  return flags;
+}
+
+TAEDA_NOINLINE Tensor run_slow(const Op& op, const OpInfo& info, const Operand* in, const Scalar* attrs) {
+  if (tls_modes.active & kModeIntercept) return detail::intercept(info, values_of(op, in, attrs)).tensor();
+  IntrusivePtr<autograd::Node> node = autograd::recording() ? record(op, in, attrs, false) : nullptr;
+  Tensor result = compute(op, in, attrs);
+  if (node) {
+    autograd::set_history(result, node);
+    complete(static_cast<PointwiseNode&>(*node), in, result);
+  }
+  return detail::checked(info, std::move(result));
+}
+
+/// Whether reading `source` while writing `self` would see written elements.
+bool overlaps(const TensorImpl& self, const TensorImpl& source) {
+  if (self.storage != source.storage || &self == &source) return false;
+  if (self.offset == source.offset && self.sizes() == source.sizes() && self.strides() == source.strides()) return false;
+  const auto span = [](const TensorImpl& t) {
+    int64_t last = 0;
+    for (size_t d = 0; d < t.ndim; ++d) last += (t.sizes()[d] - 1) * t.strides()[d];
+    const char* begin = t.data();
+    return std::pair<const char*, const char*>(begin, begin + (last + 1) * static_cast<int64_t>(t.itemsize()));
+  };
+  if (self.numel == 0 || source.numel == 0) return false;
+  const auto [a0, a1] = span(self);
+  const auto [b0, b1] = span(source);
+  return a0 < b1 && b0 < a1;
+}
+
+/// Writes the result of the operator into `self`, everything checked first.
+void compute_into(const Op& op, const Tensor& self, const Operand* in, const Scalar* attrs, const char* suffix) {
+  const Types types = types_of(op, in);
+  TAEDA_CHECK(can_cast(types.result, self.scalar_type()), "[", op.name, suffix, "] result type ", types.result,
+              " can't be cast to the desired output type ", self.scalar_type(), "; use the form that returns a new tensor");
+  const DimVector shape = shape_of(op, in);
+  TAEDA_CHECK(IntArrayRef(shape) == self.sizes(), "[", op.name, suffix, "] output with shape ", self.sizes(),
+              " doesn't match the broadcast shape ", IntArrayRef(shape), "; use the form that returns a new tensor");
+  detail::check_writable(self, op.name);
+  Operand copies[kMaxInputs];
+  Tensor held[kMaxInputs];
+  for (int i = 0; i < op.inputs; ++i) {
+    copies[i] = in[i];
+    if (in[i].is_tensor() && overlaps(self.impl(), in[i].impl())) {
+      BelowDoorGuard below;
+      held[i] = in[i].tensor().clone();
+      copies[i] = Operand(held[i]);
+    }
+  }
+  launch(op, types.compute, self.impl(), copies, attrs);
+  self.mutable_impl().count_write();
+}
+
+}  // namespace
+
+Tensor run(const Op& op, const OpInfo& info, const Operand* in, const Scalar* attrs) {
+  const Modes& modes = tls_modes;
+  if (TAEDA_LIKELY(((all_flags(op, in) & modes.mask) | modes.active) == 0)) return compute(op, in, attrs);
+  return run_slow(op, info, in, attrs);
+}
+
+Tensor& run_inplace(const Op& op, const OpInfo& info, const Tensor& self, const Operand* in, const Scalar* attrs) {
+  auto& result = const_cast<Tensor&>(self);
+  if (tls_modes.active & kModeIntercept) {
+    detail::intercept(info, values_of(op, in, attrs));
+    return result;
+  }
+  IntrusivePtr<autograd::Node> node;
+  if (autograd::recording() && (all_flags(op, in) & tls_modes.mask)) {
+    node = record(op, in, attrs, true);
+    autograd::check_inplace(self, node != nullptr, info.name);
+  }
+  compute_into(op, self, in, attrs, "_");
+  if (node) {
+    autograd::rebase_history(self, node);
+    complete(static_cast<PointwiseNode&>(*node), in, self);
+  }
+  if (tls_modes.active & kModeAnomaly) detail::check_finite(info, self);
+  return result;
+}
+
+Tensor& run_out(const Op& op, const OpInfo& info, Tensor& out, const Operand* in, const Scalar* attrs) {
+  (void)info;
+  bool grads = detail::wants(out);
+  for (int i = 0; i < op.inputs; ++i) grads |= in[i].is_tensor() && detail::wants(in[i].tensor());
+  if (autograd::recording() && grads) detail::throw_out_grad(op.name);
+  const Types types = types_of(op, in);
+  TAEDA_CHECK(can_cast(types.result, out.scalar_type()), "[", op.name, "] result type ", types.result,
+              " can't be cast to the desired output type ", out.scalar_type(), "; pass an output of another dtype");
+  const DimVector shape = shape_of(op, in);
+  if (out.sizes() != IntArrayRef(shape)) out.resize_(shape);
+  compute_into(op, out, in, attrs, "");
+  return out;
+}
+
+}  // namespace taeda::pointwise
