@@ -38,6 +38,7 @@ class TensorOptions final {
   constexpr TensorOptions(MemoryFormat format) : memory_format_(format) {}
 
   [[nodiscard]] constexpr TensorOptions dtype(std::optional<ScalarType> v) const { return with(&TensorOptions::dtype_, v); }
+  [[nodiscard]] constexpr TensorOptions dtype(ScalarType v) const { return dtype(std::optional<ScalarType>(v)); }
   [[nodiscard]] constexpr TensorOptions dtype(TypeMeta v) const { return dtype(std::optional<ScalarType>(v.toScalarType())); }
   template <class T>
   [[nodiscard]] constexpr TensorOptions dtype() const {

@@ -160,7 +160,7 @@ Value adapt(const Value& v, std::string_view type) {
 }
 
 /// Fills `bound` and gives the worst fit, or -1.
-int bind(const std::vector<SchemaArg>& schema, const std::vector<Value>& args, const Kwargs& kwargs,
+int bind_arguments(const std::vector<SchemaArg>& schema, const std::vector<Value>& args, const Kwargs& kwargs,
          std::vector<Value>& bound) {
   size_t positional = 0;
   for (const SchemaArg& a : schema) positional += !a.kwarg_only;
@@ -215,7 +215,7 @@ Value call_op(std::string_view name, std::vector<Value> args, Kwargs kwargs) {
   std::vector<Value> best_args;
   for (const OpInfo* op : overloads) {
     std::vector<Value> bound;
-    const int f = bind(parse_schema_args(op->schema), args, kwargs, bound);
+    const int f = bind_arguments(parse_schema_args(op->schema), args, kwargs, bound);
     if (f < 0 || f >= best_fit) continue;
     best = op;
     best_fit = f;

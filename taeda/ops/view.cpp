@@ -5,6 +5,7 @@
 #include "taeda/ops/door.h"
 #include "taeda/ops/factory.h"
 #include "taeda/ops/functions.h"
+#include "taeda/ops/pointwise_engine.h"
 
 namespace taeda {
 
@@ -129,7 +130,7 @@ struct AsStrided {
     const Tensor flat_index = in_index.reshape(IntArrayRef(int64_t{-1}));
     const Tensor ones = taeda::ones_like(flat_index, grad.options());
     const Tensor count = taeda::zeros(IntArrayRef(n), grad.options()).index_add(0, flat_index, ones);
-    storage = storage / count.clamp_min(1);
+    storage = taeda::div(storage, count.clamp_min(1));
     return storage.index_select(0, flat_index).reshape(in_sizes);
   }
 };
