@@ -23,6 +23,8 @@ class RefCount {
     if (n_.load(std::memory_order_acquire) == 1) return true;
     return n_.fetch_sub(1, std::memory_order_acq_rel) == 1;
   }
+  /// As `release`, for objects that `retain_if_alive` may find: the count reaches zero.
+  bool release_counted() noexcept { return n_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
   /// Takes a reference only if the object is still alive (for lookups under the owner's lock).
   bool retain_if_alive() noexcept {
     uint32_t n = n_.load(std::memory_order_relaxed);

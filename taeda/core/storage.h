@@ -20,6 +20,8 @@ struct TAEDA_API StorageImpl final {
   std::atomic<uint32_t> version{0};
   /// Every mutable access, also through raw pointers and `.data()`: caches keyed by content compare it.
   std::atomic<uint32_t> writes{0};
+  /// The operator that last changed the block in place, where known; a string of static duration.
+  std::atomic<const char*> last_writer{nullptr};
   Device device;
   bool resizable = true;
   /// A mutable pointer was handed out: writes can no longer be counted.

@@ -93,11 +93,21 @@ Tensor make_view(const Tensor& base, IntArrayRef sizes, IntArrayRef strides, int
   for (const int64_t size : sizes) numel *= size;
   t->numel = numel;
   t->contiguous = t->compute_contiguous();
-  if (!tls_modes.inference) {
-    t->view_base = b.view_base ? b.view_base : base.getIntrusivePtr();
-    t->flags |= kFlagView;
-    t->view_kind = b.view_kind == ViewKind::kOrdinary && !tls_modes.grad_enabled ? ViewKind::kNoGrad : b.view_kind;
+  if (b.flags & kFlagInference) {  // a view of an inference tensor is one, wherever it is made
+    t->flags |= kFlagInference;
+    return result;
   }
+  t->view_base = b.view_base ? b.view_base : base.getIntrusivePtr();
+  t->flags = static_cast<uint8_t>((t->flags & ~kFlagInference) | kFlagView);
+  t->view_kind = b.view_kind;
+  if (b.view_kind == ViewKind::kOrdinary) {
+    if (tls_modes.inference) {
+      t->view_kind = ViewKind::kInference;
+    } else if (!tls_modes.grad_enabled) {
+      t->view_kind = ViewKind::kNoGrad;
+    }
+  }
+  t->view_version = t->version();
   return result;
 }
 

@@ -19,7 +19,7 @@ struct TensorExtension {
 };
 
 /// How a view came to be; decides whether in-place writes to it may be recorded.
-enum class ViewKind : uint8_t { kOrdinary, kNoGrad, kMultiOutput, kInference };
+enum class ViewKind : uint8_t { kOrdinary, kNoGrad, kMultiOutput, kInference, kCustomFunction };
 
 inline constexpr int64_t kMaxDims = 64;
 inline constexpr int64_t kInlineDims = 5;
@@ -36,6 +36,8 @@ struct TAEDA_API TensorImpl final {
   ViewKind view_kind = ViewKind::kOrdinary;
   bool untracked = false;  ///< made by `.data()`: writes do not count as in-place changes for autograd
   Device device_;
+  std::atomic<uint32_t> own_version{0};  ///< counts writes through an untracked tensor
+  uint32_t view_version = 0;  ///< of a view: the version for which its history was made
   IntrusivePtr<StorageImpl> storage;
   int64_t offset = 0;  ///< in elements
   int64_t numel = 1;
@@ -63,10 +65,21 @@ struct TAEDA_API TensorImpl final {
   bool requires_grad() const {
     return (flags & kFlagRequiresGrad) || (view_base && (view_base->flags & kFlagRequiresGrad));
   }
-  uint32_t version() const { return storage->version.load(std::memory_order_relaxed); }
-  void count_write() {
+  uint32_t version() const {
+    if (TAEDA_UNLIKELY(untracked)) {
+      return (view_base && view_base->untracked ? *view_base : *this).own_version.load(std::memory_order_relaxed);
+    }
+    return storage->version.load(std::memory_order_relaxed);
+  }
+  /// Counts a change in place. `op`: the operator's name, of static duration, for error messages.
+  void count_write(const char* op = nullptr) {
     storage->writes.fetch_add(1, std::memory_order_relaxed);
-    if (!untracked) storage->version.fetch_add(1, std::memory_order_relaxed);
+    if (op) storage->last_writer.store(op, std::memory_order_relaxed);
+    if (TAEDA_UNLIKELY(untracked)) {
+      (view_base && view_base->untracked ? *view_base : *this).own_version.fetch_add(1, std::memory_order_relaxed);
+    } else {
+      storage->version.fetch_add(1, std::memory_order_relaxed);
+    }
   }
   /// Room for `n` dimensions, contents undefined.
   void set_ndim(int64_t n);
