@@ -88,6 +88,14 @@ class Loader {
   std::unordered_map<std::string, Entry> storages_;
 };
 
+/// The elements in a storage of their own.
+Tensor compact_copy(const Tensor& tensor) {
+  const Tensor plain = contiguous_on_cpu(tensor, "tensor");
+  Tensor copy = make_tensor(plain.sizes(), plain.scalar_type());
+  if (copy.nbytes() > 0) std::memcpy(raw_data(copy), plain.const_data_ptr(), copy.nbytes());
+  return copy;
+}
+
 /// Gives each storage a number in the order of first use, and decides which are written whole.
 class StorageTable {
  public:
@@ -99,14 +107,14 @@ class StorageTable {
     const auto known = numbers_.find(key);
     const bool alone = uses_[key.first] <= 1 || !tensor.is_cpu();
     const bool whole = here.is_non_overlapping_and_dense() && here.nbytes() == here.storage().nbytes();
-    const Tensor described = alone && !whole ? contiguous_on_cpu(here, "tensor") : here;
+    const Tensor described = alone && !whole ? compact_copy(here) : here;
     size_t number = 0;
     if (known != numbers_.end() && !alone) {
       number = known->second;
     } else {
       number = data_.size();
       data_.push_back(described);
-      sizes_.push_back(alone && !whole ? described.nbytes() : described.storage().nbytes());
+      sizes_.push_back(described.storage().nbytes());
       if (!alone) numbers_.emplace(key, number);
     }
     PickledStorage storage;
