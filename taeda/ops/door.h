@@ -113,8 +113,7 @@ R checked(const OpInfo& op, R result) {
 // left behind is dropped.
 template <bool kIsView>
 void set_histories(const Tensor& result, const IntrusivePtr<autograd::Node>& node) {
-  if (!result.defined()) return;
-  if constexpr (!kIsView) {
+  if (!kIsView && result.defined()) {
     TensorImpl& impl = result.mutable_impl();
     impl.view_base.reset();
     impl.flags &= static_cast<uint8_t>(~kFlagView);

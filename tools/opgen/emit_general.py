@@ -187,7 +187,8 @@ def save_outputs(plan, result, multi):
     for member, (mtype, kind, source, users) in plan.members.items():
         if kind == "output":
             value = f"std::get<{source}>({result})" if multi else result
-            lines.append(f"  node->{member} = autograd::SavedTensor({value}, true);")
+            index = f", {source}" if multi else ""
+            lines.append(f"  node->{member} = autograd::SavedTensor({value}, true{index});")
     return lines
 
 
