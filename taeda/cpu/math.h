@@ -23,6 +23,7 @@ namespace HWY_NAMESPACE {
 
 #include "taeda/ops/formula/wide.h"
 #include "taeda/ops/formula/elementary.h"
+#include "taeda/ops/formula/numeric.h"
 
 }  // namespace HWY_NAMESPACE
 }  // namespace taeda::cpu

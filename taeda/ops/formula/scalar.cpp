@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "taeda/ops/formula/scalar.h"
 
+#include <math.h>  // j0, j1, y0, y1
+
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -34,6 +36,11 @@ double erfc(double x) { return std::erfc(x); }
 double pow(double x, double y) { return std::pow(x, y); }
 double hypot(double x, double y) { return std::hypot(x, y); }
 double fmod(double x, double y) { return std::fmod(x, y); }
+double exp10(double x) { return std::pow(10.0, x); }
+double bessel_j0(double x) { return ::j0(x); }
+double bessel_j1(double x) { return ::j1(x); }
+double bessel_y0(double x) { return x < 0 ? std::numeric_limits<double>::quiet_NaN() : ::y0(x); }
+double bessel_y1(double x) { return x < 0 ? std::numeric_limits<double>::quiet_NaN() : ::y1(x); }
 double nextafter_float(double x, double y) { return std::nextafterf(static_cast<float>(x), static_cast<float>(y)); }
 double nextafter_double(double x, double y) { return std::nextafter(x, y); }
 
@@ -106,6 +113,11 @@ int64_t floor_mod(int64_t a, int64_t b) {
   return rest != 0 && ((rest < 0) != (b < 0)) ? rest + b : rest;
 }
 int64_t trunc_mod(int64_t a, int64_t b) { return b == 0 || b == -1 ? 0 : a % b; }
+int64_t round_decimals_int(int64_t a, int64_t decimals) {
+  if (decimals >= 0) return a;
+  const double scale = std::pow(10.0, static_cast<double>(-decimals));
+  return static_cast<int64_t>(std::nearbyint(static_cast<double>(a) / scale) * scale);
+}
 int64_t gcd(int64_t a, int64_t b) {
   uint64_t x = a < 0 ? uint64_t{0} - static_cast<uint64_t>(a) : static_cast<uint64_t>(a);
   uint64_t y = b < 0 ? uint64_t{0} - static_cast<uint64_t>(b) : static_cast<uint64_t>(b);

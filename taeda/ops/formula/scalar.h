@@ -58,6 +58,32 @@ double i0(double x);
 double i0e(double x);
 double i1(double x);
 double i1e(double x);
+/// Modified Bessel functions of the second kind, plain and times e^x; nan below 0.
+double bessel_k0(double x);
+double bessel_k1(double x);
+double bessel_k0e(double x);
+double bessel_k1e(double x);
+/// Bessel functions of the first and second kind (the C library's).
+double bessel_j0(double x);
+double bessel_j1(double x);
+double bessel_y0(double x);
+double bessel_y1(double x);
+/// sin(x) / x.
+double spherical_bessel_j0(double x);
+/// The Airy function Ai.
+double airy_ai(double x);
+/// sin(pi x) / (pi x).
+double sinc(double x);
+double exp10(double x);
+/// Orthogonal polynomials of degree n (truncated to an integer; 0 for negative ones).
+double chebyshev_t(double x, double n);
+double chebyshev_u(double x, double n);
+double chebyshev_v(double x, double n);
+double chebyshev_w(double x, double n);
+double hermite_h(double x, double n);
+double hermite_he(double x, double n);
+double laguerre_l(double x, double n);
+double legendre_p(double x, double n);
 /// The next float (or double) after x in the direction of y.
 double nextafter_float(double x, double y);
 double nextafter_double(double x, double y);
@@ -71,6 +97,7 @@ int64_t ipow(int64_t base, int64_t exponent);  // 0 to a negative power is 0
 int64_t floor_div(int64_t a, int64_t b);       // by 0: 0
 int64_t floor_mod(int64_t a, int64_t b);       // sign of b; by 0: 0
 int64_t trunc_mod(int64_t a, int64_t b);       // sign of a; by 0: 0
+int64_t round_decimals_int(int64_t a, int64_t decimals);  // to tens, hundreds, ... where decimals is negative
 int64_t gcd(int64_t a, int64_t b);
 int64_t lcm(int64_t a, int64_t b);
 int64_t shift_left(int64_t a, int64_t bits);   // 0 for bits outside 0..63

@@ -242,8 +242,7 @@ TAEDA_FORMULA V erf_reduced(V x) {
 }
 template <class V>
 TAEDA_FORMULA V erfc_tail(V a) {
-  const V x = min(V(10.2), a);
-  return wide::exp(-x * x) * erfcx_reduced(x);
+  return wide::exp(-a * a) * erfcx_reduced(min(V(10.2), a));
 }
 template <class V>
 TAEDA_FORMULA V erf(V x) {
@@ -278,7 +277,8 @@ TAEDA_FORMULA V ndtr(V x) {
 /// x ndtr(x); nan at -infinity.
 template <class V>
 TAEDA_FORMULA V gelu(V x) {
-  return x * wide::ndtr(x);
+  constexpr double kInf = std::numeric_limits<double>::infinity(), kNan = std::numeric_limits<double>::quiet_NaN();
+  return select(x == V(-kInf), V(kNan), x * wide::ndtr(x));
 }
 
 /// x^y as C99 defines it.

@@ -93,7 +93,6 @@ struct ClampBoth : UnarySame {
 };
 /// self limited from below by min; nan stays. The gradient goes to self where self >= min, to min elsewhere.
 struct ClampMin : BinaryArith {
-  static constexpr bool bools = false;
   static constexpr auto scalar_overloads = "min";
   static constexpr auto schema = "clamp_min(Tensor self, Tensor min) -> Tensor";
   template <class V> static V apply(V self, V min) { return maximum(self, min); }
@@ -102,7 +101,6 @@ struct ClampMin : BinaryArith {
 };
 /// self limited from above by max; nan stays. The gradient goes to self where self <= max, to max elsewhere.
 struct ClampMax : BinaryArith {
-  static constexpr bool bools = false;
   static constexpr auto scalar_overloads = "max";
   static constexpr auto schema = "clamp_max(Tensor self, Tensor max) -> Tensor";
   template <class V> static V apply(V self, V max) { return minimum(self, max); }
