@@ -25,7 +25,10 @@ thread_local constinit Dying tls_dying TAEDA_NODE_TLS;
 
 void SpinLock::wait() noexcept { std::this_thread::yield(); }
 
-Node::~Node() { delete extras; }
+Node::~Node() {
+  delete extras;
+  delete more_outputs;
+}
 
 void Node::destroy(Node* n) noexcept {
   Dying& dying = tls_dying;
@@ -44,7 +47,8 @@ void Node::destroy(Node* n) noexcept {
 }
 
 uint32_t Node::add_output(const Tensor& output) {
-  OutputMeta& meta = output_count == 0 ? first_output : more_outputs.emplace_back();
+  if (output_count > 0 && more_outputs == nullptr) more_outputs = new std::vector<OutputMeta>;
+  OutputMeta& meta = output_count == 0 ? first_output : more_outputs->emplace_back();
   if (output.defined()) {
     const TensorImpl& impl = output.impl();
     meta.sizes.resize(impl.ndim);

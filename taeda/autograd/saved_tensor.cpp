@@ -5,22 +5,34 @@
 
 namespace taeda::autograd {
 
-/// What pack hooks left in a tensor's place.
-struct PackedTensor {
+namespace detail {
+thread_local constinit TensorPacker* tls_packer TAEDA_NODE_TLS = nullptr;
+}
+
+PackedTensor::~PackedTensor() = default;
+TensorPacker::~TensorPacker() = default;
+
+namespace {
+struct HookedTensor final : PackedTensor {
+  HookedTensor(const SavedHooks& h, Value v) : hooks(h), value(std::move(v)) {}
+  Tensor unpack() override { return hooks.unpack(value); }
   SavedHooks hooks;
   Value value;
 };
+}  // namespace
 
-namespace {
-thread_local constinit const SavedHooks* tls_hooks TAEDA_NODE_TLS = nullptr;
+PackedTensor* SavedTensorHooksGuard::Packer::pack(const Tensor& tensor) {
+  return new HookedTensor(hooks, hooks.pack(tensor));
 }
 
-SavedTensorHooksGuard::SavedTensorHooksGuard(SavedHooks hooks) : hooks_(std::move(hooks)), outer_(tls_hooks) {
-  TAEDA_CHECK(hooks_.pack && hooks_.unpack, "[SavedTensorHooksGuard] both hooks must be callable: got an empty ",
-              hooks_.pack ? "unpack" : "pack", " hook; pass a function for each");
-  tls_hooks = &hooks_;
+SavedTensorHooksGuard::SavedTensorHooksGuard(SavedHooks hooks)
+    : packer_(std::move(hooks)), outer_(detail::tls_packer) {
+  TAEDA_CHECK(packer_.hooks.pack && packer_.hooks.unpack,
+              "[SavedTensorHooksGuard] both hooks must be callable: got an empty ",
+              packer_.hooks.pack ? "unpack" : "pack", " hook; pass a function for each");
+  detail::tls_packer = &packer_;
 }
-SavedTensorHooksGuard::~SavedTensorHooksGuard() { tls_hooks = outer_; }
+SavedTensorHooksGuard::~SavedTensorHooksGuard() { detail::tls_packer = outer_; }
 
 SavedTensor::SavedTensor(const Tensor& tensor, bool is_output, uint32_t output_nr)
     : output_nr_(output_nr), is_output_(is_output) {
@@ -33,29 +45,26 @@ SavedTensor::SavedTensor(const Tensor& tensor, bool is_output, uint32_t output_n
   tensor_ = is_output ? make_alias(tensor) : tensor;
   version_ = tensor_.impl().version();
   state_ = State::kPlain;
-  if (TAEDA_UNLIKELY(tls_hooks != nullptr)) register_hooks(*tls_hooks);
+  if (TAEDA_UNLIKELY(detail::tls_packer != nullptr)) pack_by(*detail::tls_packer);
 }
 
-void SavedTensor::register_hooks(SavedHooks hooks) {
-  TAEDA_CHECK(state_ == State::kPlain, "[register_hooks] hooks need a saved tensor without hooks: got ",
-              state_ == State::kPacked ? "one that has hooks" : "none", "; register them once, before backward");
-  Value value;
-  {
-    const ModesGuard modes;  // packing is no part of the graph, and what it saves is not packed again
-    const SavedHooks* const outer = std::exchange(tls_hooks, nullptr);
-    tls_modes.grad_enabled = false;
-    refresh_mask(tls_modes);
-    try {
-      value = hooks.pack(is_output_ ? tensor_ : tensor_.requires_grad() ? make_alias(tensor_) : tensor_);
-    } catch (...) {
-      tls_hooks = outer;
-      throw;
-    }
-    tls_hooks = outer;
+void SavedTensor::pack_by(TensorPacker& packer) {
+  TAEDA_CHECK(state_ == State::kPlain, "[SavedTensor] packing needs a saved tensor that is not packed: got ",
+              state_ == State::kPacked ? "one that is" : "none", "; pack it once, before backward");
+  const ModesGuard modes;  // packing is no part of the graph, and what it saves is not packed again
+  tls_modes.grad_enabled = false;
+  refresh_mask(tls_modes);
+  TensorPacker* const outer = std::exchange(detail::tls_packer, nullptr);
+  try {
+    packed_ = packer.pack(tensor_.requires_grad() ? make_alias(tensor_) : tensor_);
+  } catch (...) {
+    detail::tls_packer = outer;
+    throw;
   }
-  packed_ = new PackedTensor{std::move(hooks), std::move(value)};
+  detail::tls_packer = outer;
+  if (!is_output_) packed_->edge = gradient_edge(tensor_);
+  tensor_.reset();
   state_ = State::kPacked;
-  if (is_output_ || !tensor_.requires_grad()) tensor_.reset();  // an input with history stays reachable for its edges
 }
 
 void SavedTensor::drop_packed() noexcept {
@@ -70,14 +79,21 @@ void SavedTensor::release() {
   state_ = State::kReleased;
 }
 
-Tensor SavedTensor::with_history(const Tensor& plain, const Node& owner) const {
+namespace {
+/// The same data with a history; without one where nothing is recorded.
+Tensor with_edge(const Tensor& plain, IntrusivePtr<Node> node, uint32_t output_nr) {
   Tensor result = make_alias(plain);
-  if (!is_floating_type(plain.scalar_type()) || !(tls_modes.mask & kFlagRequiresGrad)) return result;
+  if (!node || !is_floating_type(plain.scalar_type()) || !recording()) return result;
   AutogradMeta& meta = meta_of(result.mutable_impl());
-  meta.grad_fn = IntrusivePtr<Node>::share(const_cast<Node*>(&owner));
-  meta.output_nr = output_nr_;
+  meta.grad_fn = std::move(node);
+  meta.output_nr = output_nr;
   result.mutable_impl().flags |= kFlagRequiresGrad;
   return result;
+}
+}  // namespace
+
+Tensor SavedTensor::with_history(const Tensor& plain, const Node& owner) const {
+  return with_edge(plain, IntrusivePtr<Node>::share(const_cast<Node*>(&owner)), output_nr_);
 }
 
 Tensor SavedTensor::unpack_slow(const Node& owner) const {
@@ -86,20 +102,11 @@ Tensor SavedTensor::unpack_slow(const Node& owner) const {
               "] a graph can be walked back once: its saved tensors were freed by an earlier backward; pass "
               "retain_graph=true (or create_graph=true) to that backward, or compute the forward again");
   if (state_ == State::kPacked) {
-    Tensor value = packed_->hooks.unpack(packed_->value);
+    const Tensor value = packed_->unpack();
     TAEDA_CHECK(value.defined(), "[", owner.name(),
                 "] an unpack hook must return the saved tensor: got an undefined one; return a tensor");
-    if (is_output_) return with_history(value, owner);
-    if (!tensor_.defined() || !(tls_modes.mask & kFlagRequiresGrad)) return value;
     // The gradient of a gradient flows on along the original's edge.
-    Tensor result = make_alias(value);
-    Edge edge = gradient_edge(tensor_);
-    AutogradMeta& meta = meta_of(result.mutable_impl());
-    if (edge.function->is_accumulator()) return tensor_;
-    meta.grad_fn = std::move(edge.function);
-    meta.output_nr = edge.input_nr;
-    result.mutable_impl().flags |= kFlagRequiresGrad;
-    return result;
+    return is_output_ ? with_history(value, owner) : with_edge(value, packed_->edge.function, packed_->edge.input_nr);
   }
   if (tensor_.impl().version() != version_) throw_modified(owner);
   return is_output_ ? with_history(tensor_, owner) : tensor_;

@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "taeda/core/node.h"
 #include "taeda/core/value.h"
 
 namespace taeda::autograd {
@@ -26,8 +27,13 @@ class TAEDA_API SavedTensorHooksGuard {
   SavedTensorHooksGuard& operator=(const SavedTensorHooksGuard&) = delete;
 
  private:
-  SavedHooks hooks_;
-  const SavedHooks* outer_;
+  struct Packer final : TensorPacker {
+    explicit Packer(SavedHooks h) : hooks(std::move(h)) {}
+    PackedTensor* pack(const Tensor& tensor) override;
+    SavedHooks hooks;
+  };
+  Packer packer_;
+  TensorPacker* outer_;
 };
 
 }  // namespace taeda::autograd

@@ -36,16 +36,17 @@ class EdgeList {
     if (size_ < kInline) {
       new (&slot(size_)) Edge(std::move(edge));
     } else {
-      rest_.push_back(std::move(edge));
+      if (!rest_) rest_ = new std::vector<Edge>;
+      rest_->push_back(std::move(edge));
     }
     ++size_;
   }
   size_t size() const { return size_; }
-  Edge& operator[](size_t i) { return i < kInline ? slot(i) : rest_[i - kInline]; }
+  Edge& operator[](size_t i) { return TAEDA_LIKELY(i < kInline) ? slot(i) : (*rest_)[i - kInline]; }
   const Edge& operator[](size_t i) const { return const_cast<EdgeList&>(*this)[i]; }
   void clear() {
     for (size_t i = 0; i < std::min<size_t>(size_, kInline); ++i) slot(i).~Edge();
-    rest_.clear();
+    delete std::exchange(rest_, nullptr);
     size_ = 0;
   }
 
@@ -54,7 +55,7 @@ class EdgeList {
   Edge& slot(size_t i) { return reinterpret_cast<Edge*>(inline_)[i]; }
   alignas(Edge) unsigned char inline_[kInline * sizeof(Edge)];
   uint32_t size_ = 0;
-  std::vector<Edge> rest_;
+  std::vector<Edge>* rest_ = nullptr;
 };
 
 /// Shape and dtype of one forward output: what its gradient must have.
@@ -102,7 +103,7 @@ struct TAEDA_API Node {
   uint8_t node_flags = 0;                 ///< NodeFlag bits
   EdgeList next_edges_;
   OutputMeta first_output;
-  std::vector<OutputMeta> more_outputs;   ///< outputs beyond the first
+  std::vector<OutputMeta>* more_outputs = nullptr;  ///< outputs beyond the first
 
   Node() : sequence_nr(++detail::tls_sequence) {}
   virtual ~Node();
@@ -151,7 +152,7 @@ struct TAEDA_API Node {
   }
   /// Counts `output` as a result of this node (undefined: one that never gets a gradient); returns its number.
   uint32_t add_output(const Tensor& output);
-  const OutputMeta& output_meta(size_t i) const { return i == 0 ? first_output : more_outputs[i - 1]; }
+  const OutputMeta& output_meta(size_t i) const { return TAEDA_LIKELY(i == 0) ? first_output : (*more_outputs)[i - 1]; }
 
   // The names of the compatible interface. Hooks return the gradients to go on with.
   using PreHook = std::function<variable_list(const variable_list& grads)>;
@@ -207,6 +208,25 @@ struct TAEDA_API AutogradMeta {
 /// The metadata of `tensor`, made when missing.
 TAEDA_API AutogradMeta& meta_of(TensorImpl& tensor);
 
+/// What stands for a saved tensor that hooks have packed away.
+struct TAEDA_API PackedTensor {
+  PackedTensor() = default;
+  PackedTensor(const PackedTensor&) = delete;
+  PackedTensor& operator=(const PackedTensor&) = delete;
+  virtual ~PackedTensor();
+  virtual Tensor unpack() = 0;
+  Edge edge;  ///< history of a packed input
+};
+/// Packs tensors when they are saved.
+struct TAEDA_API TensorPacker {
+  virtual ~TensorPacker();
+  virtual PackedTensor* pack(const Tensor& tensor) = 0;
+};
+namespace detail {
+/// The packer of this thread; null: tensors are saved as they are.
+extern TAEDA_API thread_local constinit TensorPacker* tls_packer TAEDA_NODE_TLS;
+}
+
 /// A tensor kept for backward. Inputs are kept as they are; results of the node itself are kept without their history,
 /// which is put back on use, so that no cycle of ownership arises.
 class TAEDA_API SavedTensor {
@@ -234,8 +254,8 @@ class TAEDA_API SavedTensor {
   }
   void release();
   bool defined() const { return state_ == State::kPlain || state_ == State::kPacked; }
-  /// Packs the tensor by a pair of hooks, as in SavedTensorHooks. Throws when there is nothing to pack.
-  void register_hooks(struct SavedHooks hooks);
+  /// Lets `packer` keep the tensor from now on. Throws when there is nothing to pack.
+  void pack_by(struct TensorPacker& packer);
 
  private:
   enum class State : uint8_t { kEmpty, kPlain, kPacked, kReleased };
@@ -257,7 +277,7 @@ class TAEDA_API SavedTensor {
   uint32_t output_nr_ = 0;
   State state_ = State::kEmpty;
   bool is_output_ = false;
-  struct PackedTensor* packed_ = nullptr;  ///< set by pack hooks
+  struct PackedTensor* packed_ = nullptr;
 };
 
 /// The edge along which the gradient of `tensor` flows (its grad_fn, or a leaf's accumulator); invalid if none.

@@ -224,7 +224,7 @@ void complete(PointwiseNode& node, const Operand* in, const Tensor& result) {
   node.result_dtype = result.scalar_type();
   bool uses_result = false;
   for (int i = 0; i < op.inputs; ++i) {
-    if (!node.needs(static_cast<size_t>(i))) continue;
+    if (!node.next_edge(static_cast<size_t>(i)).is_valid()) continue;
     for (int k = 0; k < op.gradients[i].count; ++k) uses_result |= op.gradients[i].codes[k] == kResultCode;
     if (in[i].impl().sizes() == result.sizes()) continue;
     node.shapes[i].differs = true;
@@ -254,8 +254,9 @@ TAEDA_NOINLINE Tensor run_slow(const Op& op, const OpInfo& info, const Operand* 
   IntrusivePtr<autograd::Node> node = autograd::recording() ? record(op, in, attrs, false) : nullptr;
   Tensor result = compute(op, in, attrs);
   if (node) {
-    autograd::set_history(result, node);
-    complete(static_cast<PointwiseNode&>(*node), in, result);
+    auto& recorded = static_cast<PointwiseNode&>(*node);
+    autograd::set_history(result, std::move(node));
+    complete(recorded, in, result);
   }
   return detail::checked(info, std::move(result));
 }
@@ -320,8 +321,8 @@ Tensor& run_inplace(const Op& op, const OpInfo& info, const Tensor& self, const 
   }
   compute_into(op, self, in, attrs, "_");
   if (node) {
-    autograd::rebase_history(self, node);
     complete(static_cast<PointwiseNode&>(*node), in, self);
+    autograd::rebase_history(self, std::move(node));
   }
   if (tls_modes.active & kModeAnomaly) detail::check_finite(info, self);
   return result;
