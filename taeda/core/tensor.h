@@ -137,6 +137,10 @@ class TAEDA_API Tensor {
     return item().to<T>();
   }
 
+  /// This tensor's elements where `condition`, else the other's.
+  Tensor where(const Tensor& condition, const Tensor& other) const;
+  Tensor where(const Tensor& condition, const Scalar& other) const;
+
   // Operators of the language.
   Tensor operator~() const;
   Tensor operator-() const;
