@@ -122,13 +122,6 @@ inline void small_free(void* block, size_t bytes) noexcept {
   detail::small_free_slow(block, bytes);
 }
 
-/// A base that gives a class `operator new` and `delete` from the small-object lists. The destructor of the derived
-/// class must be virtual where it is deleted through a base.
-struct SmallObject {
-  static void* operator new(size_t bytes) { return small_alloc(bytes); }
-  static void operator delete(void* block, size_t bytes) noexcept { small_free(block, bytes); }
-};
-
 namespace detail {
 // The engine below the thread lists, for allocator.cpp and the tests.
 
