@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every operator of the registry against the reference values: results, dtypes, changed arguments, gradients, errors.
+// One test for each operator name. TAEDA_ORACLE_CASE=text runs only the cases whose id contains the text;
+// `--gtest_filter=*MatchesReference/add*` runs one operator.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <sstream>
+
+#include "taeda/autograd/autograd.h"
+#include "taeda/ops/functions.h"
+#include "taeda/ops/registry.h"
+#include "taeda/ops/tensor_index.h"
+#include "tests/support/oracle.h"
+
+namespace taeda {
+namespace {
+
+using Json = nlohmann::json;
+using test::OracleTensor;
+
+const test::OracleTensors& stored() {
+  static const test::OracleTensors tensors("ops.safetensors");
+  return tensors;
+}
+
+ScalarType dtype_of(const std::string& name) {
+  static const std::map<std::string, ScalarType> names{
+      {"float32", kFloat}, {"float64", kDouble}, {"float16", kHalf}, {"bfloat16", kBFloat16}, {"int64", kLong}, {"int32", kInt},
+      {"int16", kShort},   {"int8", kChar},      {"uint8", kByte},   {"bool", kBool},         {"F32", kFloat},  {"F64", kDouble},
+      {"F16", kHalf},      {"BF16", kBFloat16},  {"I64", kLong},     {"I32", kInt},           {"I16", kShort},  {"I8", kChar},
+      {"U8", kByte},       {"BOOL", kBool}};
+  return names.at(name);
+}
+
+Tensor make(const OracleTensor& t) {
+  Tensor tensor = make_tensor(t.shape, dtype_of(t.dtype));
+  if (!t.bytes.empty()) std::memcpy(tensor.mutable_data_ptr(), t.bytes.data(), t.bytes.size());
+  return tensor;
+}
+
+std::vector<double> elements(const Tensor& tensor) {
+  const Tensor wide = tensor.detach().to(kDouble).contiguous();
+  const double* data = wide.const_data_ptr<double>();
+  return {data, data + wide.numel()};
+}
+
+/// The arguments of a call, and where its tensors are.
+struct Call {
+  std::vector<Value> args;
+  Kwargs kwargs;
+  std::vector<std::pair<Json, Tensor>> tensors;
+
+  Value value(const Json& j, const Json& path) {
+    if (j.is_null()) return Value();
+    if (j.is_boolean()) return Value(j.get<bool>());
+    if (j.is_number()) return Value(j.get<int64_t>());
+    if (j.is_string()) return Value(j.get<std::string>());
+    if (j.is_array()) {
+      Value::List list;
+      for (size_t i = 0; i < j.size(); ++i) {
+        Json inner = path;
+        inner.push_back(i);
+        list.push_back(value(j[i], inner));
+      }
+      return Value(std::move(list));
+    }
+    if (j.contains("f")) return Value(test::oracle_number(j));
+    if (j.contains("dtype")) return Value(dtype_of(j["dtype"].get<std::string>()));
+    return tensor(j, path);
+  }
+  Value tensor(const Json& j, const Json& path) {
+    Tensor t = make(stored().of(j));
+    if (j.contains("strides")) {
+      const Tensor laid_out = make_tensor_strided(t.sizes(), j["strides"].get<std::vector<int64_t>>(), t.scalar_type());
+      laid_out.copy_(t);
+      t = laid_out;
+    }
+    if (j.contains("rg")) t.requires_grad_(true);
+    tensors.emplace_back(path, t);
+    return Value(t);
+  }
+  Tensor at(const Json& path) const {
+    for (const auto& [p, t] : tensors) {
+      if (p == path) return t;
+    }
+    throw std::runtime_error("no argument at " + path.dump());
+  }
+};
+
+indexing::TensorIndex index_item(const Json& j, Call& call, const Json& path) {
+  using namespace indexing;  // NOLINT
+  if (j.is_null()) return TensorIndex(None);
+  if (j.is_boolean()) return TensorIndex(j.get<bool>());
+  if (j.is_number()) return TensorIndex(j.get<int64_t>());
+  if (j.is_array()) {
+    Tensor t = make_tensor({static_cast<int64_t>(j.size())}, kLong);
+    bool mask = false;
+    for (size_t i = 0; i < j.size(); ++i) {
+      mask = mask || j[i].is_boolean();
+      t.data_ptr<int64_t>()[i] = j[i].is_boolean() ? j[i].get<bool>() : j[i].get<int64_t>();
+    }
+    return TensorIndex(mask ? t.to(kBool) : t);
+  }
+  if (j.contains("ellipsis")) return TensorIndex(Ellipsis);
+  if (j.contains("slice")) {
+    const auto part = [&](size_t i) {
+      return j["slice"][i].is_null() ? std::nullopt : std::optional<int64_t>(j["slice"][i].get<int64_t>());
+    };
+    return TensorIndex(Slice(part(0), part(1), part(2)));
+  }
+  return TensorIndex(call.tensor(j, path).tensor());
+}
+
+/// Names under which an operator may be defined, the first that exists is taken.
+std::string registry_name(std::string op) {
+  static const std::map<std::string, std::string> attributes{{"Tensor.T", "numpy_T"}, {"Tensor.H", "matrix_H"}};
+  if (const auto found = attributes.find(op); found != attributes.end()) op = found->second;
+  if (op.starts_with("Tensor.")) op = op.substr(7);
+  std::string flat = op;
+  std::replace(flat.begin(), flat.end(), '.', '_');
+  if (!find_ops(flat).empty()) return flat;
+  const std::string last = op.substr(op.rfind('.') + 1);
+  return op.starts_with("nn.functional.") && !find_ops(last).empty() ? last : "";
+}
+
+/// Operators that are members of the library but not of the registry.
+bool is_special(const std::string& op) {
+  static const std::vector<std::string> names{"Tensor.__getitem__", "Tensor.item", "Tensor.to", "broadcast_shapes"};
+  static const std::vector<std::string> casts{"Tensor.bfloat16", "Tensor.bool", "Tensor.byte", "Tensor.char", "Tensor.double",
+                                              "Tensor.float", "Tensor.half", "Tensor.int", "Tensor.long", "Tensor.short"};
+  return std::find(names.begin(), names.end(), op) != names.end() || std::find(casts.begin(), casts.end(), op) != casts.end();
+}
+
+Value call_special(const std::string& op, const Json& c, Call& call) {
+  if (op == "Tensor.__getitem__") {
+    const Tensor self = call.tensor(c["args"][0], {"args", 0}).tensor();
+    std::vector<indexing::TensorIndex> items;
+    for (size_t i = 0; i < c["args"][1].size(); ++i) items.push_back(index_item(c["args"][1][i], call, {"args", 1, i}));
+    return Value(self.index(items));
+  }
+  if (op == "broadcast_shapes") {
+    std::vector<Tensor> shapes;
+    for (const Json& shape : c["args"]) shapes.push_back(taeda::empty({1}).expand(shape.get<std::vector<int64_t>>()));
+    return Value(taeda::broadcast_tensors(shapes)[0].sizes());
+  }
+  if (op == "Tensor.item") return Value(call.args[0].tensor().item());
+  const Tensor self = call.args[0].tensor();
+  if (op == "Tensor.to") {
+    bool copy = false;
+    std::optional<ScalarType> dtype;
+    for (const auto& [name, v] : call.kwargs) {
+      if (name == "copy") copy = v.to_bool();
+      if (name == "dtype") dtype = static_cast<ScalarType>(v.to_int());
+    }
+    if (call.args.size() > 1 && call.args[1].is_tensor()) return Value(self.to(call.args[1].tensor(), false, copy));
+    if (call.args.size() > 1) dtype = static_cast<ScalarType>(call.args[1].to_int());
+    return Value(self.to(dtype.value(), false, copy));
+  }
+  static const std::map<std::string, ScalarType> casts{
+      {"bfloat16", kBFloat16}, {"bool", kBool}, {"byte", kByte}, {"char", kChar}, {"double", kDouble},
+      {"float", kFloat},       {"half", kHalf}, {"int", kInt},   {"long", kLong}, {"short", kShort}};
+  return Value(self.to(casts.at(op.substr(7))));
+}
+
+/// Operators that Python calls with any number of tensors, where the schema has a list.
+void collect_variadic(const std::string& name, std::vector<Value>& args) {
+  static const std::vector<std::string> variadic{"meshgrid", "block_diag", "broadcast_tensors", "cartesian_prod"};
+  const bool always = std::find(variadic.begin(), variadic.end(), name) != variadic.end();
+  const bool several = name.starts_with("atleast_") && args.size() > 1;
+  if (!(always || several) || args.empty() || !args[0].is_tensor()) return;
+  Value::List list(args.begin(), args.end());
+  args.assign(1, Value(std::move(list)));
+}
+
+void flatten(const Value& v, std::vector<Value>& out) {
+  if (v.is_list()) {
+    for (const Value& item : v.list()) flatten(item, out);
+  } else {
+    out.push_back(v);
+  }
+}
+
+/// Empty when equal within the bound, else what differs.
+std::string compare(const Tensor& got, const OracleTensor& want, double rtol, double atol) {
+  std::ostringstream text;
+  if (got.sizes() != IntArrayRef(want.shape)) {
+    text << "shape " << got.sizes() << ", expected " << IntArrayRef(want.shape);
+    return text.str();
+  }
+  const std::vector<double> g = elements(got);
+  const std::vector<double> w = want.as_double();
+  int shown = 0;
+  for (size_t i = 0; i < g.size(); ++i) {
+    const bool same = std::isnan(w[i]) ? std::isnan(g[i])
+                      : std::isinf(w[i]) ? g[i] == w[i]
+                                         : std::abs(g[i] - w[i]) <= atol + rtol * std::abs(w[i]);
+    if (same) continue;
+    text << (shown ? "; " : "") << '[' << i << "] " << g[i] << ", expected " << w[i];
+    if (++shown == 4) {
+      text << " …";
+      break;
+    }
+  }
+  return text.str();
+}
+
+class Runner {
+ public:
+  Runner(const Json& c, std::string name) : case_(c), name_(std::move(name)) {}
+
+  void run() {
+    const bool must_fail = case_.contains("error");
+    Value result;
+    try {
+      prepare();
+      result = invoke();
+    } catch (const Error& error) {
+      if (!must_fail) fail(std::string("threw: ") + error.what());
+      return;
+    } catch (const std::exception& error) {
+      fail(std::string("threw another kind of exception: ") + error.what());
+      return;
+    }
+    if (must_fail) return fail("must fail with an error, but gave a result");
+    try {
+      check(result);
+    } catch (const std::exception& error) {
+      fail(std::string("threw while gradients were computed: ") + error.what());
+    }
+  }
+
+ private:
+  void prepare() {
+    if (case_["op"] == "Tensor.__getitem__" || case_["op"] == "broadcast_shapes") return;
+    for (size_t i = 0; i < case_["args"].size(); ++i) call_.args.push_back(call_.value(case_["args"][i], {"args", i}));
+    for (const auto& [key, v] : case_["kwargs"].items()) call_.kwargs.emplace_back(key, call_.value(v, {"kwargs", key}));
+  }
+  Value invoke() {
+    const std::string op = case_["op"];
+    if (is_special(op)) return call_special(op, case_, call_);
+    collect_variadic(op, call_.args);
+    if (op.ends_with("_") && call_.args.at(0).is_tensor()) call_.args[0] = Value(call_.args[0].tensor().clone());
+    return call_op(name_, call_.args, call_.kwargs);
+  }
+  void check(const Value& result) {
+    std::vector<Value> outputs;
+    flatten(result, outputs);
+    const Json& want = case_["out"];
+    if (outputs.size() != want.size()) {
+      return fail("gave " + std::to_string(outputs.size()) + " results, expected " + std::to_string(want.size()));
+    }
+    const double rtol = case_["tol"]["rtol"].get<double>();
+    const double atol = case_["tol"]["atol"].get<double>();
+    for (size_t i = 0; i < want.size(); ++i) check_output(i, outputs[i], want[i], rtol, atol);
+    if (case_.contains("mut")) {
+      for (const Json& m : case_["mut"]) report(m[0].dump(), compare(call_.at(m[0]), stored().of(m[1]), 1e-4, 1e-5));
+    }
+    if (case_.contains("grad_out")) check_gradients(outputs);
+  }
+  void check_output(size_t i, const Value& got, const Json& want, double rtol, double atol) {
+    const std::string place = "output " + std::to_string(i);
+    if (want.is_null()) return;
+    if (want.is_object() && want.contains("t")) {
+      if (!got.is_tensor() || !got.tensor().defined()) return report(place, "is no tensor but " + got.describe());
+      if (want.contains("dt") && got.tensor().scalar_type() != dtype_of(want["dt"].get<std::string>())) {
+        report(place, "has dtype " + std::string(to_string(got.tensor().scalar_type())) + ", expected " + want["dt"].get<std::string>());
+      }
+      return report(place, compare(got.tensor(), stored().of(want), rtol, atol));
+    }
+    if (want.is_string()) return report(place, got.string() == want.get<std::string>() ? "" : "another text");
+    const double expected = want.is_boolean() ? want.get<bool>() : test::oracle_number(want);
+    const double number = got.is_tensor() ? got.tensor().item<double>() : got.to_scalar().toDouble();
+    const bool same = std::isnan(expected) ? std::isnan(number)
+                      : std::isinf(expected) ? number == expected
+                                             : std::abs(number - expected) <= atol + rtol * std::abs(expected);
+    if (!same) report(place, std::to_string(number) + ", expected " + std::to_string(expected));
+  }
+  void check_gradients(const std::vector<Value>& outputs) {
+    std::vector<Tensor> roots;
+    std::vector<Tensor> seeds;
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const Json& g = case_["grad_out"][i];
+      if (g.is_null()) continue;
+      const Tensor& root = outputs[i].tensor();
+      if (!root.requires_grad()) {
+        report("output " + std::to_string(i), "does not require grad");
+        continue;
+      }
+      roots.push_back(root);
+      seeds.push_back(make(stored().of(g)).to(root.scalar_type()));
+    }
+    if (roots.empty()) return;
+    autograd::backward(roots, seeds);
+    const double rtol = case_["gtol"]["rtol"].get<double>();
+    const double atol = case_["gtol"]["atol"].get<double>();
+    for (const Json& entry : case_["grad_in"]) check_gradient(entry[0], entry[1], rtol, atol);
+  }
+  void check_gradient(const Json& path, const Json& want, double rtol, double atol) {
+    const std::string place = "gradient of " + path.dump();
+    const Tensor input = call_.at(path);
+    const Tensor& grad = input.grad();
+    if (want.is_null()) {
+      if (!grad.defined()) return;
+      for (const double v : elements(grad)) {
+        if (v != 0) return report(place, "is " + std::to_string(v) + ", expected none");
+      }
+      return;
+    }
+    if (!grad.defined()) return report(place, "is undefined");
+    if (grad.scalar_type() != input.scalar_type()) report(place, "has another dtype than the input");
+    report(place, compare(grad, stored().of(want), rtol, atol));
+  }
+  void report(const std::string& place, const std::string& difference) {
+    if (!difference.empty()) fail(place + ": " + difference);
+  }
+  void fail(const std::string& text) { ADD_FAILURE() << case_["id"].get<std::string>() << ": " << text; }
+
+  const Json& case_;
+  std::string name_;
+  Call call_;
+};
+
+/// The lines of ops.json by operator. Only the operator's name is read until a case runs.
+const std::map<std::string, std::vector<std::string>>& cases() {
+  static const auto* all = [] {
+    auto* lines = new std::map<std::string, std::vector<std::string>>;
+    std::ifstream file(test::oracle_path("ops.json"));
+    const std::string key = "\"op\": \"";
+    for (std::string line; std::getline(file, line);) {
+      const size_t at = line.find(key);
+      if (at == std::string::npos) continue;
+      if (line.back() == ',') line.pop_back();
+      const size_t start = at + key.size();
+      (*lines)[line.substr(start, line.find('"', start) - start)].push_back(line);
+    }
+    return lines;
+  }();
+  return *all;
+}
+
+std::vector<std::string> operator_names() {
+  std::vector<std::string> names;
+  for (const auto& entry : cases()) names.push_back(entry.first);
+  return names;
+}
+
+class OperatorOracle : public testing::TestWithParam<std::string> {};
+
+TEST_P(OperatorOracle, MatchesReference) {
+  const std::string& op = GetParam();
+  const std::string name = is_special(op) ? op : registry_name(op);
+  if (name.empty()) GTEST_SKIP() << op << " is not defined";
+  const char* only = std::getenv("TAEDA_ORACLE_CASE");
+  for (const std::string& line : cases().at(op)) {
+    const Json c = Json::parse(line);
+    if (only && c["id"].get<std::string>().find(only) == std::string::npos) continue;
+    Runner(c, name).run();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ops, OperatorOracle, testing::ValuesIn(operator_names()),
+                         [](const testing::TestParamInfo<std::string>& info) {
+                           std::string name = info.param;
+                           std::replace(name.begin(), name.end(), '.', '_');
+                           return name;
+                         });
+
+/// Prints which operators of the reference are missing; does not fail.
+TEST(OperatorCoverage, ListsMissingOperators) {
+  std::vector<std::string> missing;
+  for (const std::string& op : operator_names()) {
+    if (!is_special(op) && registry_name(op).empty()) missing.push_back(op);
+  }
+  std::cout << missing.size() << " of " << cases().size() << " operators are missing:";
+  for (const std::string& op : missing) std::cout << ' ' << op;
+  std::cout << std::endl;
+}
+
+}  // namespace
+}  // namespace taeda
