@@ -122,6 +122,30 @@ struct EmbeddingRenorm_ {
   }
 };
 
+/// embedding with the indices first; max_norm first scales the rows taken down to that norm, in the weight itself.
+struct FunctionalEmbedding : Composite {
+  static constexpr auto schema =
+      "nn_functional_embedding(Tensor input, Tensor weight, int? padding_idx=None, float? max_norm=None, float norm_type=2., "
+      "bool scale_grad_by_freq=False, bool sparse=False) -> Tensor";
+  static Tensor forward(const Tensor& input, const Tensor& weight, std::optional<int64_t> padding_idx,
+                        std::optional<double> max_norm, double norm_type, bool scale_grad_by_freq, bool sparse) {
+    int64_t padding = -1;
+    if (padding_idx) {
+      const int64_t rows = weight.size(0);
+      TAEDA_CHECK(*padding_idx >= -rows && *padding_idx < rows, "[embedding] padding_idx must be within num_embeddings: got ",
+                  *padding_idx, " for ", rows, "; use a row of the weight");
+      padding = *padding_idx < 0 ? *padding_idx + rows : *padding_idx;
+    }
+    if (max_norm) {
+      ModesGuard keep;
+      tls_modes.grad_enabled = false;
+      refresh_mask(tls_modes);
+      taeda::embedding_renorm_(weight, input, *max_norm, norm_type);
+    }
+    return taeda::embedding(weight, input, padding, scale_grad_by_freq, sparse);
+  }
+};
+
 }  // namespace
 }  // namespace ops
 }  // namespace taeda
