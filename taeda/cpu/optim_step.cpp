@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fused optimizer steps: every parameter, gradient and state is read once and written once.
+#include "taeda/ops/kernels/optim.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "taeda/core/parallel.h"
+#include "taeda/cpu/simd_target.h"
+#include "taeda/cpu/targets.h"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "taeda/cpu/optim_step.cpp"
+#include <hwy/foreach_target.h>
+
+#include "taeda/cpu/simd.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace taeda::cpu {
+namespace HWY_NAMESPACE {
+namespace {
+
+// A rule updates a vector of the parameter `p` and of up to three states, given the gradient. Constants are spread once.
+
+/// Stochastic gradient descent with momentum (Sutskever et al. 2013) and decoupled dampening, as PyTorch defines it.
+template <class V>
+struct Sgd {
+  V lr, weight_decay, momentum, keep;
+  bool has_momentum, nesterov, first;
+  Sgd(const OptimStepArgs& a, const OptimTensor& t)
+      : lr(a.lr), weight_decay(a.weight_decay), momentum(a.beta1), keep(1 - a.dampening), has_momentum(a.beta1 != 0),
+        nesterov(a.nesterov), first(t.first) {}
+  HWY_INLINE void operator()(V& p, V g, V* s) const {
+    g = g + weight_decay * p;
+    if (has_momentum) {
+      s[0] = first ? g : momentum * s[0] + keep * g;
+      g = nesterov ? g + momentum * s[0] : s[0];
+    }
+    p = p - lr * g;
+  }
+};
+
+/// Adam (Kingma, Ba 2015), AdamW (Loshchilov, Hutter 2019) when decoupled, AMSGrad (Reddi et al. 2018).
+template <class V>
+struct Adam {
+  V decay, shrink, keep1, beta2, keep2, step_size, bias2_sqrt, eps;
+  bool amsgrad;
+  Adam(const OptimStepArgs& a, const OptimTensor& t)
+      : decay(a.decoupled ? 0.0 : a.weight_decay), shrink(a.decoupled ? 1 - a.lr * a.weight_decay : 1.0), keep1(1 - a.beta1),
+        beta2(a.beta2), keep2(1 - a.beta2), step_size(t.step_size), bias2_sqrt(t.bias2_sqrt), eps(a.eps), amsgrad(a.amsgrad) {}
+  HWY_INLINE void operator()(V& p, V g, V* s) const {
+    p = p * shrink;
+    g = g + decay * p;
+    s[0] = s[0] + keep1 * (g - s[0]);
+    s[1] = beta2 * s[1] + keep2 * g * g;
+    V second = s[1];
+    if (amsgrad) second = s[2] = maximum(s[2], s[1]);
+    p = p - step_size * s[0] / (sqrt(second) / bias2_sqrt + eps);
+  }
+};
+
+/// Adagrad (Duchi, Hazan, Singer 2011). `step_size` holds the decayed rate.
+template <class V>
+struct Adagrad {
+  V rate, weight_decay, eps;
+  Adagrad(const OptimStepArgs& a, const OptimTensor& t) : rate(t.step_size), weight_decay(a.weight_decay), eps(a.eps) {}
+  HWY_INLINE void operator()(V& p, V g, V* s) const {
+    g = g + weight_decay * p;
+    s[0] = s[0] + g * g;
+    p = p - rate * g / (sqrt(s[0]) + eps);
+  }
+};
+
+/// RMSprop (Tieleman, Hinton 2012), centered as in Graves 2013. States: square average, momentum buffer, gradient average.
+template <class V>
+struct Rmsprop {
+  V lr, weight_decay, alpha, keep, momentum, eps;
+  bool centered, has_momentum;
+  Rmsprop(const OptimStepArgs& a, const OptimTensor&)
+      : lr(a.lr), weight_decay(a.weight_decay), alpha(a.beta2), keep(1 - a.beta2), momentum(a.beta1), eps(a.eps),
+        centered(a.centered), has_momentum(a.beta1 != 0) {}
+  HWY_INLINE void operator()(V& p, V g, V* s) const {
+    g = g + weight_decay * p;
+    s[0] = alpha * s[0] + keep * g * g;
+    V second = s[0];
+    if (centered) {
+      s[2] = s[2] + keep * (g - s[2]);
+      second = second - s[2] * s[2];
+    }
+    V change = g / (sqrt(second) + eps);
+    if (has_momentum) change = s[1] = momentum * s[1] + change;
+    p = p - lr * change;
+  }
+};
+
+template <class T, template <class> class Rule>
+void step_range(const OptimStepArgs& args, const OptimTensor& t, int64_t begin, int64_t end) {
+  using V = Vec<T>;
+  constexpr int64_t kLanes = static_cast<int64_t>(V::kLanes);
+  const Rule<V> rule(args, t);
+  const V scale((args.maximize ? -1.0 : 1.0) * args.inverse_scale);
+  T* p = static_cast<T*>(t.param);
+  const T* g = static_cast<const T*>(t.grad);
+  T* state[3] = {static_cast<T*>(t.state[0]), static_cast<T*>(t.state[1]), static_cast<T*>(t.state[2])};
+  const auto update = [&](T* param, const T* grad, T* const* s) {
+    V value = V::load(param);
+    V states[3];
+    for (int k = 0; k < 3; ++k) states[k] = s[k] ? V::load(s[k]) : V(0.0);
+    rule(value, scale * V::load(grad), states);
+    value.store(param);
+    for (int k = 0; k < 3; ++k) {
+      if (s[k]) states[k].store(s[k]);
+    }
+  };
+  int64_t i = begin;
+  for (; i + kLanes <= end; i += kLanes) {
+    T* const s[3] = {state[0] ? state[0] + i : nullptr, state[1] ? state[1] + i : nullptr, state[2] ? state[2] + i : nullptr};
+    update(p + i, g + i, s);
+  }
+  if (i == end) return;
+  // The last elements go through padded buffers and the same update, so that their bits do not depend on their place.
+  const auto rest = static_cast<size_t>(end - i);
+  HWY_ALIGN T buffers[5][V::kLanes] = {};
+  std::copy_n(p + i, rest, buffers[0]);
+  std::copy_n(g + i, rest, buffers[1]);
+  T* s[3];
+  for (int k = 0; k < 3; ++k) {
+    s[k] = state[k] ? buffers[2 + k] : nullptr;
+    if (s[k]) std::copy_n(state[k] + i, rest, s[k]);
+  }
+  update(buffers[0], buffers[1], s);
+  std::copy_n(buffers[0], rest, p + i);
+  for (int k = 0; k < 3; ++k) {
+    if (s[k]) std::copy_n(s[k], rest, state[k] + i);
+  }
+}
+
+template <class T>
+void step_tensor(const OptimStepArgs& args, const OptimTensor& t, int64_t begin, int64_t end) {
+  switch (args.rule) {
+    case OptimRule::kSgd: return step_range<T, Sgd>(args, t, begin, end);
+    case OptimRule::kAdam: return step_range<T, Adam>(args, t, begin, end);
+    case OptimRule::kAdagrad: return step_range<T, Adagrad>(args, t, begin, end);
+    case OptimRule::kRmsprop: return step_range<T, Rmsprop>(args, t, begin, end);
+  }
+}
+
+}  // namespace
+
+void optim_step_range(const OptimStepArgs& args, const OptimTensor& t, int64_t begin, int64_t end) {
+  if (args.dtype == kFloat) {
+    step_tensor<float>(args, t, begin, end);
+  } else {
+    step_tensor<double>(args, t, begin, end);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace taeda::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace taeda {
+namespace {
+
+/// Elements that one thread takes at a time.
+constexpr int64_t kChunk = 16384;
+
+auto range_function() {
+  switch (cpu::simd_target()) {
+    case cpu::SimdTarget::Avx512: return &cpu::N_AVX3::optim_step_range;
+    case cpu::SimdTarget::Avx2: return &cpu::N_AVX2::optim_step_range;
+    default: return &cpu::N_SSE4::optim_step_range;
+  }
+}
+
+void optim_step_cpu(const KernelContext&, const OptimStepArgs& args) {
+  const auto step = range_function();
+  int64_t total = 0;
+  for (const OptimTensor& t : args.tensors) total += t.n;
+  if (total <= 2 * kChunk) {
+    for (const OptimTensor& t : args.tensors) step(args, t, 0, t.n);
+    return;
+  }
+  // Chunks of all tensors, numbered one after the other; a chunk never crosses tensors.
+  std::vector<int64_t> first_chunk;
+  int64_t chunks = 0;
+  for (const OptimTensor& t : args.tensors) {
+    first_chunk.push_back(chunks);
+    chunks += (t.n + kChunk - 1) / kChunk;
+  }
+  parallel_for(0, chunks, 2, [&](int64_t begin, int64_t end) {
+    auto at = static_cast<size_t>(std::upper_bound(first_chunk.begin(), first_chunk.end(), begin) - first_chunk.begin()) - 1;
+    for (int64_t chunk = begin; chunk < end; ++chunk) {
+      while (at + 1 < first_chunk.size() && first_chunk[at + 1] <= chunk) ++at;
+      const OptimTensor& t = args.tensors[at];
+      const int64_t start = (chunk - first_chunk[at]) * kChunk;
+      step(args, t, start, std::min(t.n, start + kChunk));
+    }
+  });
+}
+
+}  // namespace
+
+constinit DeviceKernel<void(const OptimStepArgs&)> optim_step_kernel{&optim_step_cpu};
+
+}  // namespace taeda
+#endif

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps of SGD, Adam, AdamW, RMSprop and Adagrad: options are checked, states are made, and one fused pass does the rest.
+#include <cmath>
+
+#include "taeda/autograd/grad_mode.h"
+#include "taeda/optim/adagrad.h"
+#include "taeda/optim/adam.h"
+#include "taeda/optim/fused.h"
+#include "taeda/optim/rmsprop.h"
+#include "taeda/optim/sgd.h"
+
+namespace taeda::optim {
+
+namespace {
+
+void check_at_least_zero(const char* optimizer, const char* option, double value) {
+  TAEDA_CHECK(value >= 0, "[", optimizer, "] Invalid ", option, " value: ", value, "; it must be 0 or more");
+}
+void check_beta(const char* optimizer, const char* option, double value) {
+  TAEDA_CHECK(value >= 0 && value < 1, "[", optimizer, "] Invalid ", option, " parameter: ", value, "; it must be in [0, 1)");
+}
+
+Tensor run_closure(const Optimizer::LossClosure& closure) {
+  if (!closure) return {};
+  const AutoGradMode with_grad(true);
+  return closure();
+}
+
+/// Calls `f(param, grad)` for each parameter that has a gradient.
+template <class F>
+void for_each_gradient(OptimizerParamGroup& group, const F& f) {
+  for (Tensor& p : group.params()) {
+    const Tensor& grad = p.grad();
+    if (grad.defined()) f(p, grad);
+  }
+}
+
+template <class Options>
+OptimStepArgs base_args(OptimRule rule, const Options& o, double inverse_scale) {
+  OptimStepArgs args{};
+  args.rule = rule;
+  args.lr = o.lr();
+  args.weight_decay = o.weight_decay();
+  args.maximize = o.maximize();
+  args.inverse_scale = inverse_scale;
+  return args;
+}
+
+template <class Options>
+void check_adam(const char* name, const Options& o) {
+  check_at_least_zero(name, "learning rate", o.lr());
+  check_at_least_zero(name, "epsilon", o.eps());
+  check_beta(name, "beta at index 0", std::get<0>(o.betas()));
+  check_beta(name, "beta at index 1", std::get<1>(o.betas()));
+  check_at_least_zero(name, "weight_decay", o.weight_decay());
+}
+
+template <class Options, class StateOf>
+void adam_group(OptimizerParamGroup& group, bool decoupled, double inverse_scale, const StateOf& state_of) {
+  const auto& o = static_cast<const Options&>(group.options());
+  OptimStepArgs args = base_args(OptimRule::kAdam, o, inverse_scale);
+  const auto [beta1, beta2] = o.betas();
+  args.beta1 = beta1;
+  args.beta2 = beta2;
+  args.eps = o.eps();
+  args.amsgrad = o.amsgrad();
+  args.decoupled = decoupled;
+  FusedStep fused(args);
+  for_each_gradient(group, [&](const Tensor& p, const Tensor& grad) {
+    auto& s = state_of(p);
+    if (!s.exp_avg().defined()) {
+      s.exp_avg(make_state(p));
+      s.exp_avg_sq(make_state(p));
+    }
+    if (o.amsgrad() && !s.max_exp_avg_sq().defined()) s.max_exp_avg_sq(make_state(p));
+    s.step(s.step() + 1);
+    const auto t = static_cast<double>(s.step());
+    const double step_size = o.lr() / (1 - std::pow(beta1, t));
+    const double bias2_sqrt = std::sqrt(1 - std::pow(beta2, t));
+    fused.add(p, grad, {s.exp_avg(), s.exp_avg_sq(), o.amsgrad() ? s.max_exp_avg_sq() : Tensor()}, step_size, bias2_sqrt);
+  });
+  fused.run();
+}
+
+}  // namespace
+
+SGD::SGD(const std::vector<OptimizerParamGroup>& param_groups, SGDOptions defaults)
+    : Optimizer(param_groups, std::make_unique<SGDOptions>(defaults)) {
+  check_at_least_zero("SGD", "learning rate", defaults.lr());
+  check_at_least_zero("SGD", "momentum", defaults.momentum());
+  check_at_least_zero("SGD", "weight_decay", defaults.weight_decay());
+  TAEDA_CHECK(!defaults.nesterov() || (defaults.momentum() > 0 && defaults.dampening() == 0),
+              "[SGD] Nesterov momentum requires a momentum and zero dampening: got momentum ", defaults.momentum(),
+              ", dampening ", defaults.dampening(), "; set them so");
+}
+
+Tensor SGD::step(LossClosure closure) {
+  const NoGradGuard no_grad;
+  Tensor loss = run_closure(closure);
+  if (skip_step()) return loss;
+  for (OptimizerParamGroup& group : param_groups_) {
+    const auto& o = static_cast<const SGDOptions&>(group.options());
+    OptimStepArgs args = base_args(OptimRule::kSgd, o, inverse_scale_);
+    args.beta1 = o.momentum();
+    args.dampening = o.dampening();
+    args.nesterov = o.nesterov();
+    FusedStep fused(args);
+    for_each_gradient(group, [&](const Tensor& p, const Tensor& grad) {
+      if (o.momentum() == 0) return fused.add(p, grad, {});
+      auto& s = state_of<SGDParamState>(p);
+      const bool first = !s.momentum_buffer().defined();
+      if (first) s.momentum_buffer(make_state(p));
+      fused.add(p, grad, {s.momentum_buffer()}, 0, 1, first);
+    });
+    fused.run();
+  }
+  return loss;
+}
+
+Adam::Adam(const std::vector<OptimizerParamGroup>& param_groups, AdamOptions defaults)
+    : Optimizer(param_groups, std::make_unique<AdamOptions>(defaults)) {
+  check_adam("Adam", defaults);
+}
+Tensor Adam::step(LossClosure closure) {
+  const NoGradGuard no_grad;
+  Tensor loss = run_closure(closure);
+  if (skip_step()) return loss;
+  for (OptimizerParamGroup& group : param_groups_) {
+    adam_group<AdamOptions>(group, false, inverse_scale_,
+                            [this](const Tensor& p) -> AdamParamState& { return state_of<AdamParamState>(p); });
+  }
+  return loss;
+}
+
+AdamW::AdamW(const std::vector<OptimizerParamGroup>& param_groups, AdamWOptions defaults)
+    : Optimizer(param_groups, std::make_unique<AdamWOptions>(defaults)) {
+  check_adam("AdamW", defaults);
+}
+Tensor AdamW::step(LossClosure closure) {
+  const NoGradGuard no_grad;
+  Tensor loss = run_closure(closure);
+  if (skip_step()) return loss;
+  for (OptimizerParamGroup& group : param_groups_) {
+    adam_group<AdamWOptions>(group, true, inverse_scale_,
+                             [this](const Tensor& p) -> AdamWParamState& { return state_of<AdamWParamState>(p); });
+  }
+  return loss;
+}
+
+RMSprop::RMSprop(const std::vector<OptimizerParamGroup>& param_groups, RMSpropOptions defaults)
+    : Optimizer(param_groups, std::make_unique<RMSpropOptions>(defaults)) {
+  check_at_least_zero("RMSprop", "learning rate", defaults.lr());
+  check_at_least_zero("RMSprop", "epsilon", defaults.eps());
+  check_at_least_zero("RMSprop", "momentum", defaults.momentum());
+  check_at_least_zero("RMSprop", "weight_decay", defaults.weight_decay());
+  check_at_least_zero("RMSprop", "alpha", defaults.alpha());
+}
+Tensor RMSprop::step(LossClosure closure) {
+  const NoGradGuard no_grad;
+  Tensor loss = run_closure(closure);
+  if (skip_step()) return loss;
+  for (OptimizerParamGroup& group : param_groups_) {
+    const auto& o = static_cast<const RMSpropOptions&>(group.options());
+    OptimStepArgs args = base_args(OptimRule::kRmsprop, o, inverse_scale_);
+    args.beta1 = o.momentum();
+    args.beta2 = o.alpha();
+    args.eps = o.eps();
+    args.centered = o.centered();
+    FusedStep fused(args);
+    for_each_gradient(group, [&](const Tensor& p, const Tensor& grad) {
+      auto& s = state_of<RMSpropParamState>(p);
+      if (!s.square_avg().defined()) s.square_avg(make_state(p));
+      if (o.momentum() > 0 && !s.momentum_buffer().defined()) s.momentum_buffer(make_state(p));
+      if (o.centered() && !s.grad_avg().defined()) s.grad_avg(make_state(p));
+      s.step(s.step() + 1);
+      fused.add(p, grad, {s.square_avg(), o.momentum() > 0 ? s.momentum_buffer() : Tensor(), o.centered() ? s.grad_avg() : Tensor()});
+    });
+    fused.run();
+  }
+  return loss;
+}
+
+Adagrad::Adagrad(const std::vector<OptimizerParamGroup>& param_groups, AdagradOptions defaults)
+    : Optimizer(param_groups, std::make_unique<AdagradOptions>(defaults)) {
+  check_at_least_zero("Adagrad", "learning rate", defaults.lr());
+  check_at_least_zero("Adagrad", "lr_decay", defaults.lr_decay());
+  check_at_least_zero("Adagrad", "weight_decay", defaults.weight_decay());
+  check_at_least_zero("Adagrad", "initial_accumulator_value", defaults.initial_accumulator_value());
+  check_at_least_zero("Adagrad", "epsilon", defaults.eps());
+}
+Tensor Adagrad::step(LossClosure closure) {
+  const NoGradGuard no_grad;
+  Tensor loss = run_closure(closure);
+  if (skip_step()) return loss;
+  for (OptimizerParamGroup& group : param_groups_) {
+    const auto& o = static_cast<const AdagradOptions&>(group.options());
+    OptimStepArgs args = base_args(OptimRule::kAdagrad, o, inverse_scale_);
+    args.eps = o.eps();
+    FusedStep fused(args);
+    for_each_gradient(group, [&](const Tensor& p, const Tensor& grad) {
+      auto& s = state_of<AdagradParamState>(p);
+      if (!s.sum().defined()) s.sum(make_state(p, o.initial_accumulator_value()));
+      s.step(s.step() + 1);
+      fused.add(p, grad, {s.sum()}, o.lr() / (1 + static_cast<double>(s.step() - 1) * o.lr_decay()));
+    });
+    fused.run();
+  }
+  return loss;
+}
+
+}  // namespace taeda::optim

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parameter groups, state and archives of optimizers.
+#include "taeda/optim/optimizer.h"
+
+#include "taeda/autograd/grad_mode.h"
+#include "taeda/core/dict.h"
+#include "taeda/io/archive.h"
+
+namespace taeda::optim {
+
+namespace detail {
+Value to_value(const std::optional<int64_t>& v) { return v ? Value(*v) : Value(); }
+Value to_value(const std::optional<std::string>& v) { return v ? Value(*v) : Value(); }
+void from_value(const Value& value, std::optional<int64_t>& v) {
+  v = value.is_none() ? std::nullopt : std::optional<int64_t>(value.to_int());
+}
+void from_value(const Value& value, std::optional<std::string>& v) {
+  v = value.is_none() ? std::nullopt : std::optional<std::string>(value.string());
+}
+}  // namespace detail
+
+OptimizerParamState::~OptimizerParamState() = default;
+OptimizerOptions::~OptimizerOptions() = default;
+Optimizer::~Optimizer() = default;
+
+OptimizerOptions& OptimizerParamGroup::options() {
+  TAEDA_CHECK(has_options(), "[optim] the parameter group has no options; set them or add the group to an optimizer");
+  return *options_;
+}
+const OptimizerOptions& OptimizerParamGroup::options() const { return const_cast<OptimizerParamGroup&>(*this).options(); }
+
+Optimizer::Optimizer(const std::vector<OptimizerParamGroup>& param_groups, std::unique_ptr<OptimizerOptions> defaults)
+    : defaults_(std::move(defaults)) {
+  for (const OptimizerParamGroup& group : param_groups) add_param_group(group);
+}
+Optimizer::Optimizer(std::vector<Tensor> parameters, std::unique_ptr<OptimizerOptions> defaults)
+    : Optimizer(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(parameters))}, std::move(defaults)) {}
+
+void Optimizer::add_param_group(const OptimizerParamGroup& group) {
+  for (const Tensor& p : group.params()) {
+    TAEDA_CHECK(p.defined() && p.is_leaf(), "[optim] can't optimize a non-leaf Tensor; pass the model's parameters()");
+    for (const OptimizerParamGroup& other : param_groups_) {
+      for (const Tensor& q : other.params()) {
+        TAEDA_CHECK(!p.is_same(q), "[optim] some parameters appear in more than one parameter group: got a tensor of sizes ",
+                    p.sizes(), " twice; list each once");
+      }
+    }
+  }
+  OptimizerParamGroup copy(group);
+  if (!copy.has_options()) copy.set_options(defaults_->clone());
+  param_groups_.push_back(std::move(copy));
+}
+
+void Optimizer::add_parameters(const std::vector<Tensor>& added) {
+  TAEDA_CHECK(!param_groups_.empty(), "[optim] there is no parameter group to add to; use add_param_group");
+  auto& params = param_groups_[0].params();
+  params.insert(params.end(), added.begin(), added.end());
+}
+
+void Optimizer::zero_grad(bool set_to_none) {
+  for (OptimizerParamGroup& group : param_groups_) {
+    for (Tensor& p : group.params()) {
+      Tensor& grad = p.mutable_grad();
+      if (!grad.defined()) continue;
+      if (set_to_none) {
+        grad.reset();
+      } else {
+        grad = grad.detach();
+        grad.zero_();
+      }
+    }
+  }
+}
+
+const std::vector<Tensor>& Optimizer::parameters() const noexcept { return const_cast<Optimizer&>(*this).parameters(); }
+std::vector<Tensor>& Optimizer::parameters() noexcept { return param_groups_.at(0).params(); }
+size_t Optimizer::size() const noexcept {
+  size_t n = 0;
+  for (const OptimizerParamGroup& group : param_groups_) n += group.params().size();
+  return n;
+}
+
+void Optimizer::save(serialize::OutputArchive& archive) const {
+  archive.write("type", Value(type_name()));
+  int64_t index = 0;
+  for (size_t g = 0; g < param_groups_.size(); ++g) {
+    const std::string prefix = str("param_groups.", g, ".");
+    for (const auto& [name, value] : param_groups_[g].options().fields()) archive.write(prefix + name, value);
+    archive.write(prefix + "size", Value(param_groups_[g].params().size()));
+    for (const Tensor& p : param_groups_[g].params()) {
+      const auto it = state_.find(p.unsafeGetTensorImpl());
+      if (it != state_.end()) {
+        for (const auto& [name, value] : it->second->fields()) archive.write(str("state.", index, ".", name), value);
+      }
+      ++index;
+    }
+  }
+}
+
+void Optimizer::load(serialize::InputArchive& archive) {
+  Value type;
+  archive.read("type", type);
+  TAEDA_CHECK(type.string() == type_name(), "[optim] the archive must be of the same kind of optimizer: got ", type.string(),
+              " for ", type_name(), "; build that optimizer");
+  // Everything is read before anything is changed.
+  std::vector<std::unique_ptr<OptimizerOptions>> options;
+  State state;
+  int64_t index = 0;
+  for (size_t g = 0; g < param_groups_.size(); ++g) {
+    const std::string prefix = str("param_groups.", g, ".");
+    Value size;
+    archive.read(prefix + "size", size);
+    TAEDA_CHECK(size.to_int() == static_cast<int64_t>(param_groups_[g].params().size()),
+                "[optim] parameter groups must have equal sizes: got ", size.to_int(), " for ", param_groups_[g].params().size(),
+                " in group ", g, "; build the same groups");
+    std::unordered_map<std::string, Value> kept;
+    const auto getter = [&](const std::string& at) {
+      return [&archive, &kept, at](const std::string& name) -> const Value* {
+        Value value;
+        if (!archive.try_read(at + name, value)) return nullptr;
+        return &(kept[at + name] = value);
+      };
+    };
+    options.push_back(param_groups_[g].options().clone());
+    options.back()->set_fields(getter(prefix));
+    for (const Tensor& p : param_groups_[g].params()) {
+      const std::string at = str("state.", index++, ".");
+      auto fresh = new_state();
+      bool found = false;
+      const auto get = getter(at);
+      fresh->set_fields([&](const std::string& name) {
+        const Value* value = get(name);
+        found |= value != nullptr;
+        return value;
+      });
+      if (found) state[p.unsafeGetTensorImpl()] = std::move(fresh);
+    }
+  }
+  Value extra;
+  TAEDA_CHECK(!archive.try_read(str("param_groups.", param_groups_.size(), ".size"), extra),
+              "[optim] the archive has more parameter groups than the optimizer: got over ", param_groups_.size(),
+              "; build the same groups");
+  for (size_t g = 0; g < param_groups_.size(); ++g) param_groups_[g].set_options(std::move(options[g]));
+  state_ = std::move(state);
+}
+
+serialize::OutputArchive& operator<<(serialize::OutputArchive& archive, const Optimizer& optimizer) {
+  optimizer.save(archive);
+  return archive;
+}
+serialize::InputArchive& operator>>(serialize::InputArchive& archive, Optimizer& optimizer) {
+  optimizer.load(archive);
+  return archive;
+}
+
+}  // namespace taeda::optim

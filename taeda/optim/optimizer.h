@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// The base of optimizers: parameter groups with options, state by parameter, saving and loading.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "taeda/core/tensor.h"
+#include "taeda/core/value.h"
+#include "taeda/nn/arg.h"
+
+namespace taeda {
+
+namespace serialize {
+class OutputArchive;
+class InputArchive;
+}  // namespace serialize
+
+namespace optim {
+
+namespace detail {
+/// Conversions of option and state fields to archive values.
+inline Value to_value(double v) { return Value(v); }
+inline Value to_value(bool v) { return Value(v); }
+inline Value to_value(int64_t v) { return Value(v); }
+inline Value to_value(const Tensor& v) { return v.defined() ? Value(v) : Value(); }
+inline Value to_value(const std::tuple<double, double>& v) {
+  return Value(Value::List{Value(std::get<0>(v)), Value(std::get<1>(v))});
+}
+TAEDA_API Value to_value(const std::optional<int64_t>& v);
+TAEDA_API Value to_value(const std::optional<std::string>& v);
+inline void from_value(const Value& value, double& v) { v = value.to_double(); }
+inline void from_value(const Value& value, bool& v) { v = value.to_bool(); }
+inline void from_value(const Value& value, int64_t& v) { v = value.to_int(); }
+inline void from_value(const Value& value, Tensor& v) { v = value.is_none() ? Tensor() : value.tensor(); }
+inline void from_value(const Value& value, std::tuple<double, double>& v) {
+  v = {value.list().at(0).to_double(), value.list().at(1).to_double()};
+}
+TAEDA_API void from_value(const Value& value, std::optional<int64_t>& v);
+TAEDA_API void from_value(const Value& value, std::optional<std::string>& v);
+/// Named values written by an object with `visit`.
+using Fields = std::vector<std::pair<std::string, Value>>;
+inline bool same(const Tensor& a, const Tensor& b) { return a.is_same(b); }
+template <class T>
+bool same(const T& a, const T& b) {
+  return a == b;
+}
+}  // namespace detail
+
+/// State that an optimizer keeps for one parameter.
+class TAEDA_API OptimizerParamState {
+ public:
+  OptimizerParamState() = default;
+  OptimizerParamState(const OptimizerParamState&) = default;
+  OptimizerParamState& operator=(const OptimizerParamState&) = default;
+  virtual ~OptimizerParamState();
+  virtual std::unique_ptr<OptimizerParamState> clone() const = 0;
+  virtual detail::Fields fields() const = 0;
+  virtual void set_fields(const std::function<const Value*(const std::string&)>& get) = 0;
+};
+/// Gives a state class with `visit(f)` its copying and serialization.
+template <class Derived>
+class OptimizerCloneableParamState : public OptimizerParamState {
+ public:
+  std::unique_ptr<OptimizerParamState> clone() const override {
+    return std::make_unique<Derived>(static_cast<const Derived&>(*this));
+  }
+  detail::Fields fields() const override {
+    detail::Fields out;
+    const_cast<Derived&>(static_cast<const Derived&>(*this)).visit([&](const char* name, const auto& v) {
+      out.emplace_back(name, detail::to_value(v));
+    });
+    return out;
+  }
+  void set_fields(const std::function<const Value*(const std::string&)>& get) override {
+    static_cast<Derived&>(*this).visit([&](const char* name, auto& v) {
+      if (const Value* value = get(name)) detail::from_value(*value, v);
+    });
+  }
+};
+
+/// Options of a parameter group.
+class TAEDA_API OptimizerOptions {
+ public:
+  OptimizerOptions() = default;
+  OptimizerOptions(const OptimizerOptions&) = default;
+  OptimizerOptions& operator=(const OptimizerOptions&) = default;
+  virtual ~OptimizerOptions();
+  virtual std::unique_ptr<OptimizerOptions> clone() const = 0;
+  virtual double get_lr() const = 0;
+  virtual void set_lr(double lr) = 0;
+  virtual detail::Fields fields() const = 0;
+  virtual void set_fields(const std::function<const Value*(const std::string&)>& get) = 0;
+};
+/// Gives an options class with `lr` and `visit(f)` its copying, comparison and serialization.
+template <class Derived>
+class OptimizerCloneableOptions : public OptimizerOptions {
+ public:
+  std::unique_ptr<OptimizerOptions> clone() const override { return std::make_unique<Derived>(self()); }
+  double get_lr() const override { return self().lr(); }
+  void set_lr(double lr) override { static_cast<Derived&>(*this).lr(lr); }
+  detail::Fields fields() const override {
+    detail::Fields out;
+    const_cast<Derived&>(self()).visit([&](const char* name, const auto& v) { out.emplace_back(name, detail::to_value(v)); });
+    return out;
+  }
+  void set_fields(const std::function<const Value*(const std::string&)>& get) override {
+    static_cast<Derived&>(*this).visit([&](const char* name, auto& v) {
+      if (const Value* value = get(name)) detail::from_value(*value, v);
+    });
+  }
+
+ private:
+  const Derived& self() const { return static_cast<const Derived&>(*this); }
+};
+
+/// Parameters that share options.
+class TAEDA_API OptimizerParamGroup {
+ public:
+  OptimizerParamGroup(const OptimizerParamGroup& other)
+      : params_(other.params_), options_(other.options_ ? other.options_->clone() : nullptr) {}
+  OptimizerParamGroup(OptimizerParamGroup&&) = default;
+  OptimizerParamGroup(std::vector<Tensor> params) : params_(std::move(params)) {}
+  OptimizerParamGroup(std::vector<Tensor> params, std::unique_ptr<OptimizerOptions> options)
+      : params_(std::move(params)), options_(std::move(options)) {}
+  OptimizerParamGroup& operator=(const OptimizerParamGroup& other) {
+    params_ = other.params_;
+    options_ = other.options_ ? other.options_->clone() : nullptr;
+    return *this;
+  }
+  bool has_options() const { return options_ != nullptr; }
+  OptimizerOptions& options();
+  const OptimizerOptions& options() const;
+  void set_options(std::unique_ptr<OptimizerOptions> options) { options_ = std::move(options); }
+  std::vector<Tensor>& params() { return params_; }
+  const std::vector<Tensor>& params() const { return params_; }
+
+ private:
+  std::vector<Tensor> params_;
+  std::unique_ptr<OptimizerOptions> options_;
+};
+
+/// Base class. A derived class implements `step`.
+class TAEDA_API Optimizer {
+ public:
+  using LossClosure = std::function<Tensor()>;
+  using State = std::unordered_map<void*, std::unique_ptr<OptimizerParamState>>;
+
+  Optimizer(const Optimizer&) = delete;
+  Optimizer& operator=(const Optimizer&) = delete;
+  Optimizer(Optimizer&&) = default;
+  Optimizer(const std::vector<OptimizerParamGroup>& param_groups, std::unique_ptr<OptimizerOptions> defaults);
+  Optimizer(std::vector<Tensor> parameters, std::unique_ptr<OptimizerOptions> defaults);
+  virtual ~Optimizer();
+
+  /// Adds parameters; options they lack are the defaults. Throws Error for a non-leaf, or a parameter that is in a group.
+  void add_param_group(const OptimizerParamGroup& group);
+  /// One update from the parameters' gradients; parameters without a gradient are left alone. `closure`, when given,
+  /// computes the loss first (with gradients on) and its value is returned.
+  virtual Tensor step(LossClosure closure = nullptr) = 0;
+  void add_parameters(const std::vector<Tensor>& parameters);
+  void zero_grad(bool set_to_none = true);
+  const std::vector<Tensor>& parameters() const noexcept;
+  std::vector<Tensor>& parameters() noexcept;
+  size_t size() const noexcept;
+  OptimizerOptions& defaults() noexcept { return *defaults_; }
+  const OptimizerOptions& defaults() const noexcept { return *defaults_; }
+  std::vector<OptimizerParamGroup>& param_groups() noexcept { return param_groups_; }
+  const std::vector<OptimizerParamGroup>& param_groups() const noexcept { return param_groups_; }
+  State& state() noexcept { return state_; }
+  const State& state() const noexcept { return state_; }
+
+  /// For mixed precision: gradients are multiplied by `inverse_scale` inside the step, and the whole step is skipped when
+  /// `*found_inf` is nonzero.
+  void set_grad_scale(double inverse_scale, const float* found_inf = nullptr) {
+    inverse_scale_ = inverse_scale;
+    found_inf_ = found_inf;
+  }
+
+  /// "Adam", …: written to archives.
+  virtual std::string type_name() const = 0;
+  virtual void save(serialize::OutputArchive& archive) const;
+  /// Throws Error when the archive was written by another kind of optimizer or for other groups.
+  virtual void load(serialize::InputArchive& archive);
+
+ protected:
+  virtual std::unique_ptr<OptimizerParamState> new_state() const = 0;
+  bool skip_step() const { return found_inf_ && *found_inf_ != 0; }
+  /// The state of `p`, made by `new_state` at first use; `fresh` tells whether it was.
+  template <class S>
+  S& state_of(const Tensor& p, bool* fresh = nullptr) {
+    auto& slot = state_[p.unsafeGetTensorImpl()];
+    if (fresh) *fresh = !slot;
+    if (!slot) slot = new_state();
+    return static_cast<S&>(*slot);
+  }
+
+  std::vector<OptimizerParamGroup> param_groups_;
+  State state_;
+  std::unique_ptr<OptimizerOptions> defaults_;
+  double inverse_scale_ = 1;
+  const float* found_inf_ = nullptr;
+};
+
+TAEDA_API serialize::OutputArchive& operator<<(serialize::OutputArchive& archive, const Optimizer& optimizer);
+TAEDA_API serialize::InputArchive& operator>>(serialize::InputArchive& archive, Optimizer& optimizer);
+
+}  // namespace optim
+}  // namespace taeda
