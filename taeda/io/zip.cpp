@@ -301,15 +301,15 @@ void ZipWriter::write(std::string_view bytes) {
   place_ += bytes.size();
 }
 
-void ZipWriter::add(const std::string& name, const void* data, uint64_t size, uint64_t alignment, bool compress) {
+void ZipWriter::add(const std::string& name, std::string_view data, uint64_t alignment, bool compress) {
   TAEDA_CHECK_VALUE(name.size() < 0xffff && names_.emplace(name, true).second,
                     "[zip] entry names must be short and differ: got '", name, "' again; rename it");
-  ZipReader::Entry entry{name, size, size, place_, checksum(data, size), kStored};
+  ZipReader::Entry entry{name, data.size(), data.size(), place_, checksum(data.data(), data.size()), kStored};
   std::string packed;
   if (compress) {
-    packed = deflate_bytes(data, size);
-    if (packed.size() < size) {
-      data = packed.data();
+    packed = deflate_bytes(data.data(), data.size());
+    if (packed.size() < data.size()) {
+      data = packed;
       entry.stored_size = packed.size();
       entry.method = kDeflated;
     }
@@ -342,8 +342,7 @@ void ZipWriter::add(const std::string& name, const void* data, uint64_t size, ui
   put(header, name.size(), 2);
   put(header, extra.size(), 2);
   write(header + name + extra);
-  sink_.write(data, entry.stored_size);
-  place_ += entry.stored_size;
+  write(data);
   entries_.push_back(std::move(entry));
 }
 

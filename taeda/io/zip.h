@@ -54,10 +54,7 @@ class TAEDA_API ZipWriter {
  public:
   explicit ZipWriter(Sink& sink) : sink_(sink) {}
   /// Adds an entry. The data begin at a multiple of `alignment` (a power of two). Throws ValueError for a name given twice.
-  void add(const std::string& name, const void* data, uint64_t size, uint64_t alignment = 1, bool compress = false);
-  void add(const std::string& name, std::string_view data, uint64_t alignment = 1, bool compress = false) {
-    add(name, data.data(), data.size(), alignment, compress);
-  }
+  void add(const std::string& name, std::string_view data, uint64_t alignment = 1, bool compress = false);
   /// Writes the directory. Nothing can be added afterwards.
   void finish();
 
