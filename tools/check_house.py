@@ -61,7 +61,7 @@ def check_file(path, host):
             yield f"{path}:{number}: the name of a machine"
         if is_code(path) and UNFINISHED.search(line):
             yield f"{path}:{number}: an unfinished mark; finish it or file an issue: {line.strip()[:80]}"
-    if is_code(path):
+    if is_code(path) and lines:
         if len(lines) > MAX_LINES:
             yield f"{path}: {len(lines)} lines; split it, {MAX_LINES} is the most"
         if "SPDX-License-Identifier: Apache-2.0" not in "\n".join(lines[:60]):

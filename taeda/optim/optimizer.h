@@ -10,7 +10,7 @@
 
 #include "taeda/core/tensor.h"
 #include "taeda/core/value.h"
-#include "taeda/nn/arg.h"
+#include "taeda/core/arg.h"
 
 namespace taeda {
 
