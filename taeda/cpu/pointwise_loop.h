@@ -86,9 +86,10 @@ HWY_INLINE void copy_small(char* to, const char* from, size_t bytes) {
 // n elements, fewer than a vector, to a buffer padded with zeros.
 template <class D, bool kBytes>
 HWY_INLINE void load_padded(char* buffer, const char* from, int64_t n) {
-  if constexpr (kBytes) {
-    std::memset(buffer, 0, hn::MaxLanes(D()));
-    copy_small<hn::MaxLanes(D())>(buffer, from, static_cast<size_t>(n));
+  if constexpr (kBytes || HWY_TARGET == HWY_SSE4) {  // SSE4 has no masked load: Highway's reads the whole vector
+    constexpr size_t kElement = kBytes ? 1 : sizeof(hn::TFromD<D>);
+    std::memset(buffer, 0, hn::MaxLanes(D()) * kElement);
+    copy_small<hn::MaxLanes(D()) * kElement>(buffer, from, static_cast<size_t>(n) * kElement);
   } else {
     using T = hn::TFromD<D>;
     const auto some = hn::MaskedLoad(hn::FirstN(D(), static_cast<size_t>(n)), D(), reinterpret_cast<const T*>(from));

@@ -9,7 +9,7 @@ template <class V>
 TAEDA_FORMULA V sinc(V x) {
   const V turns = x - V(2.0) * round_even(x * V(0.5));
   const V quotient = wide::sin(turns * V(3.141592653589793)) / (x * V(3.141592653589793));
-  return select(x == V(0.0), V(1.0), select(isinf(x), V(0.0), quotient));
+  return select(x == V(0.0), V(1.0), quotient);
 }
 /// log(p / (1 - p)).
 template <class V>

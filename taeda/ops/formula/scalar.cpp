@@ -11,6 +11,10 @@
 
 namespace taeda::scalar {
 
+namespace {
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+}
+
 double exp(double x) { return std::exp(x); }
 double exp2(double x) { return std::exp2(x); }
 double expm1(double x) { return std::expm1(x); }
@@ -37,10 +41,10 @@ double pow(double x, double y) { return std::pow(x, y); }
 double hypot(double x, double y) { return std::hypot(x, y); }
 double fmod(double x, double y) { return std::fmod(x, y); }
 double exp10(double x) { return std::pow(10.0, x); }
-double bessel_j0(double x) { return ::j0(x); }
-double bessel_j1(double x) { return ::j1(x); }
-double bessel_y0(double x) { return x < 0 ? std::numeric_limits<double>::quiet_NaN() : ::y0(x); }
-double bessel_y1(double x) { return x < 0 ? std::numeric_limits<double>::quiet_NaN() : ::y1(x); }
+double bessel_j0(double x) { return std::isinf(x) ? kNan : ::j0(x); }
+double bessel_j1(double x) { return std::isinf(x) ? kNan : ::j1(x); }
+double bessel_y0(double x) { return x < 0 || std::isinf(x) ? kNan : ::y0(x); }
+double bessel_y1(double x) { return x < 0 || std::isinf(x) ? kNan : ::y1(x); }
 double nextafter_float(double x, double y) { return std::nextafterf(static_cast<float>(x), static_cast<float>(y)); }
 double nextafter_double(double x, double y) { return std::nextafter(x, y); }
 
@@ -84,7 +88,7 @@ double half_pi_quadrant(double x) {
   return std::isfinite(x) && std::fabs(x) > 268435456.0 ? exact_turn(x).quadrant : 0.0;
 }
 double half_pi_remainder(double x) {
-  if (!std::isfinite(x)) return std::numeric_limits<double>::quiet_NaN();
+  if (!std::isfinite(x)) return kNan;
   return std::fabs(x) > 268435456.0 ? exact_turn(x).remainder : x;
 }
 

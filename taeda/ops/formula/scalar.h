@@ -75,7 +75,7 @@ double airy_ai(double x);
 /// sin(pi x) / (pi x).
 double sinc(double x);
 double exp10(double x);
-/// Orthogonal polynomials of degree n (truncated to an integer; 0 for negative ones).
+/// Orthogonal polynomials of degree n (truncated to an integer; 0 where it is negative or no number).
 double chebyshev_t(double x, double n);
 double chebyshev_u(double x, double n);
 double chebyshev_v(double x, double n);

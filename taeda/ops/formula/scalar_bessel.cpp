@@ -45,7 +45,6 @@ double spherical_bessel_j0(double x) {
 
 double sinc(double x) {
   if (x == 0) return 1;
-  if (std::isinf(x)) return 0;
   return std::sin(kPi * std::remainder(x, 2.0)) / (kPi * x);
 }
 
@@ -83,8 +82,7 @@ double airy_oscillating(double a) {
 }  // namespace
 
 double airy_ai(double x) {
-  if (std::isinf(x)) return x > 0 ? 0 : kNan;
-  if (std::isnan(x)) return x;
+  if (!std::isfinite(x)) return kNan;
   if (x > 1) {
     const double zeta = 2.0 / 3.0 * x * std::sqrt(x);
     return std::sqrt(x / 3) / kPi * scaled_bessel_k(1.0 / 3.0, zeta) * std::exp(-zeta);
@@ -97,8 +95,7 @@ namespace {
 // p(k + 1) = step(k, p(k), p(k - 1)) from p(0) = 1, p(1) = first.
 template <class Step>
 double recurrence(double n, double first, Step step) {
-  if (std::isnan(n)) return kNan;
-  if (n < 0) return 0;
+  if (!(n > -1) || std::isinf(n)) return 0;
   const auto degree = static_cast<int64_t>(std::min(n, 1e6));
   if (degree == 0) return 1;
   double previous = 1, current = first;

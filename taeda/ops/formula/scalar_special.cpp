@@ -122,11 +122,12 @@ double polygamma(double n, double x) {
 
 double zeta(double s, double q) {
   if (s == 1) return kInf;
-  if (!(s > 1) || std::isnan(q)) return kNan;
+  if (s < 1 || std::isnan(q)) return kNan;
   if (q <= 0) {
     if (q == std::floor(q)) return kInf;
     if (s != std::floor(s) || q < -1e6) return kNan;
   }
+  if (std::isnan(s)) return kNan;
   // Euler-Maclaurin: the terms below 12, then integral, half term and Bernoulli corrections.
   double sum = 0;
   for (; q < 12; q += 1) sum += std::pow(q, -s);
@@ -179,20 +180,22 @@ double upper_fraction(double a, double x) {
 }  // namespace
 
 double gammainc(double a, double x) {
-  if (!(a >= 0) || !(x >= 0)) return kNan;
+  if (a < 0 || x < 0) return kNan;
   if (a == 0) return x > 0 ? 1 : kNan;
   if (x == 0) return 0;
   if (std::isinf(a)) return std::isinf(x) ? kNan : 0;
   if (std::isinf(x)) return 1;
+  if (std::isnan(a) || std::isnan(x)) return kNan;
   return x < a + 1 ? lower_series(a, x) : 1 - upper_fraction(a, x);
 }
 
 double gammaincc(double a, double x) {
-  if (!(a >= 0) || !(x >= 0)) return kNan;
+  if (a < 0 || x < 0) return kNan;
   if (a == 0) return x > 0 ? 0 : kNan;
   if (x == 0) return 1;
   if (std::isinf(a)) return std::isinf(x) ? kNan : 1;
   if (std::isinf(x)) return 0;
+  if (std::isnan(a) || std::isnan(x)) return kNan;
   return x < a + 1 ? 1 - lower_series(a, x) : upper_fraction(a, x);
 }
 
@@ -226,11 +229,12 @@ double i0e(double x) { return scaled_bessel_i(0, std::fabs(x)); }
 double i1e(double x) { return std::copysign(scaled_bessel_i(1, std::fabs(x)), x); }
 double i0(double x) {
   const double a = std::fabs(x);
-  return std::isinf(a) ? kInf : i0e(a) * std::exp(a / 2) * std::exp(a / 2);
+  if (std::isinf(a)) return kNan;  // as PyTorch has it
+  return i0e(a) * std::exp(a / 2) * std::exp(a / 2);
 }
 double i1(double x) {
   const double a = std::fabs(x);
-  if (std::isinf(a)) return x;
+  if (std::isinf(a)) return kNan;
   return std::copysign(scaled_bessel_i(1, a) * std::exp(a / 2) * std::exp(a / 2), x);
 }
 

@@ -18,9 +18,9 @@ TAEDA_FORMULA V horner(V z, double first, C... rest) {
 /// Splits r from x = n ln 2 + r and returns expm1(r); n is clamped to the range that 2^n can have.
 template <class V>
 TAEDA_FORMULA V expm1_reduced(V x, V& n) {
-  x = min(V(709.0), max(V(-708.0), x));
-  n = round_even(x * V(1.4426950408889634));
-  const V r = fma(n, V(-0.6931471805599453), x);
+  const V limited = min(V(709.0), max(V(-708.0), x));
+  n = round_even(limited * V(1.4426950408889634));
+  const V r = fma(n, V(-0.6931471805599453), limited);
   const V tail = horner(r, 0.500000000010529618, 0.166666667539313329, 0.0416666659469867188, 0.00833328912284199551, 0.00138889863412554054,
                         0.000199048582420958615, 0.0000247958662764300619);
   return fma(tail, r * r, r);
@@ -39,7 +39,7 @@ TAEDA_FORMULA V expm1(V x) {
   V n;
   const V p = expm1_reduced(x, n);
   const V scale = exp2_of_int(n);
-  return fma(scale, p, scale - V(1.0));
+  return select(x == V(0.0), x, fma(scale, p, scale - V(1.0)));  // keeps -0
 }
 
 /// x = 2^e m with m in [sqrt(1/2), sqrt(2)), for positive normal x.
@@ -85,7 +85,7 @@ TAEDA_FORMULA V log1p(V x) {
   V m;
   const V e = split_exponent(u, m);
   const V f = select(e == V(0.0), x, m - V(1.0));  // x itself where u lost bits
-  return log_specials(u, fma(e, V(0.6931471805599453), log1p_reduced(f)));
+  return select(x == V(0.0), x, log_specials(u, fma(e, V(0.6931471805599453), log1p_reduced(f))));  // keeps -0
 }
 
 /// sin and cos on [-pi/4, pi/4].

@@ -6,7 +6,7 @@ struct Relu : UnarySame {
   static constexpr bool bools = false;
   static constexpr auto schema = "relu(Tensor self) -> Tensor";
   template <class V> static V apply(V self) { return maximum(self, V(0.0)); }
-  template <class V> static V grad_self(V result) { return select(result > V(0.0), V(1.0), V(0.0)); }
+  template <class V> static V grad_self(V result) { return select(result <= V(0.0), V(0.0), V(1.0)); }
   static constexpr Onnx onnx{"Relu", 14};
 };
 
@@ -31,7 +31,7 @@ struct Elu : UnarySame {
     return select(self > V(0.0), self * scale, expm1(self * input_scale) * alpha * scale);
   }
   template <class V> static V grad_self(V self, V alpha, V scale, V input_scale) {
-    return select(self > V(0.0), scale, alpha * scale * input_scale * exp(self * input_scale));
+    return select(self <= V(0.0), alpha * scale * input_scale * exp(self * input_scale), scale);
   }
   static constexpr Onnx onnx{"Elu", 6};
 };
@@ -146,7 +146,7 @@ struct Celu : UnarySame {
   static constexpr auto variants = "function";
   static constexpr auto schema = "celu(Tensor self, Scalar alpha=1.0) -> Tensor";
   template <class V> static V apply(V self, V alpha) { return select(self > V(0.0), self, alpha * expm1(self / alpha)); }
-  template <class V> static V grad_self(V self, V alpha) { return select(self > V(0.0), V(1.0), exp(self / alpha)); }
+  template <class V> static V grad_self(V self, V alpha) { return select(self <= V(0.0), exp(self / alpha), V(1.0)); }
   static constexpr Onnx onnx{"Celu", 12};
 };
 
@@ -160,7 +160,7 @@ struct Selu : UnarySame {
     return select(self > V(0.0), self * V(1.0507009873554805), expm1(self) * V(1.7580993408473768));
   }
   template <class V> static V grad_self(V self) {
-    return select(self > V(0.0), V(1.0507009873554805), exp(self) * V(1.7580993408473768));
+    return select(self <= V(0.0), exp(self) * V(1.7580993408473768), V(1.0507009873554805));
   }
   static constexpr Onnx onnx{"Selu", 6};
 };
@@ -183,9 +183,7 @@ struct Mish : UnarySame {
 };
 
 /// self / (1 + |self|).
-struct Softsign : UnarySame {
-  static constexpr bool bools = false;
-  static constexpr bool ints = false;
+struct Softsign : UnaryFloat {
   static constexpr bool inplace = false;
   static constexpr auto variants = "function";
   static constexpr auto schema = "softsign(Tensor self) -> Tensor";
@@ -198,9 +196,7 @@ struct Softsign : UnarySame {
 };
 
 /// self - tanh(self).
-struct Tanhshrink : UnarySame {
-  static constexpr bool bools = false;
-  static constexpr bool ints = false;
+struct Tanhshrink : UnaryFloat {
   static constexpr bool inplace = false;
   static constexpr auto variants = "function";
   static constexpr auto schema = "tanhshrink(Tensor self) -> Tensor";

@@ -132,7 +132,7 @@ struct Nextafter : BinaryArith {
   static constexpr auto schema = "nextafter(Tensor self, Tensor other) -> Tensor";
   template <class V> static V apply(V self, V other) { return nextafter(self, other); }
   template <class V> static V grad_self(V self, V other) { return select(self == other, V(0.0), V(1.0)); }
-  template <class V> static V grad_other(V self, V other) { return select(self == other, V(1.0), V(0.0)); }
+  template <class V> static V grad_other() { return V(0.0); }
 };
 
 /// floor(self / other), the exact quotient's; integers stay integers.

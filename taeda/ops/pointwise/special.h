@@ -85,7 +85,7 @@ struct I1 : UnaryFloat {
   static constexpr auto variants = "function";
   static constexpr auto schema = "special_i1(Tensor self) -> Tensor";
   template <class V> static V apply(V self) { return i1(self); }
-  template <class V> static V grad_self(V self, V result) { return select(self == V(0.0), V(0.5), i0(self) - result / self); }
+  template <class V> static V grad_self(V self, V result) { return select(self * self > V(0.0), i0(self) - result / self, V(0.5)); }
 };
 
 /// e^-|self| i1(self).
@@ -96,7 +96,7 @@ struct I1e : UnaryFloat {
   static constexpr auto schema = "special_i1e(Tensor self) -> Tensor";
   template <class V> static V apply(V self) { return i1e(self); }
   template <class V> static V grad_self(V self, V result) {
-    return select(self == V(0.0), V(0.5), i0e(self) - result * (sign(self) + V(1.0) / self));
+    return select(self * self > V(0.0), i0e(self) - result * (sign(self) + V(1.0) / self), V(0.5));
   }
 };
 
