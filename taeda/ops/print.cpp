@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensors as text, in the layout of the compatible interface: one shared number format, a common scale factor where the
 // numbers are of very different size, columns wrapped at the line's width, and a last line with type and sizes.
+#include <charconv>
 #include <cmath>
 #include <iomanip>
 #include <ostream>
@@ -76,10 +77,16 @@ NumberFormat choose_format(std::ostream& stream, const double* values, int64_t n
   return format;
 }
 
-void print_scale(std::ostream& stream, double scale) {
-  FormatGuard guard(stream);
-  stream << std::defaultfloat << std::setprecision(16) << scale << " *\n";
+/// The shortest decimal text that reads back as the same double; with an exponent below 1e-4 and from 1e16 on.
+std::string shortest(double value) {
+  const double magnitude = std::abs(value);
+  const bool plain = value == 0 || (magnitude >= 1e-4 && magnitude < 1e16) || !std::isfinite(value);
+  char text[64];
+  const auto end = std::to_chars(text, text + sizeof text, value, plain ? std::chars_format::fixed : std::chars_format::scientific);
+  return {text, end.ptr};
 }
+
+void print_scale(std::ostream& stream, double scale) { stream << shortest(scale) << " *\n"; }
 
 void print_matrix(std::ostream& stream, const double* values, int64_t rows, int64_t columns, int64_t line_size, int indent) {
   const NumberFormat format = choose_format(stream, values, rows * columns);
@@ -139,7 +146,7 @@ std::ostream& print(std::ostream& stream, const Tensor& tensor, int64_t line_siz
   const Tensor wide = tensor.detach().to(kDouble).contiguous();
   const double* values = reinterpret_cast<const double*>(wide.impl().data());
   if (wide.dim() == 0) {
-    stream << std::defaultfloat << values[0] << '\n';
+    stream << shortest(values[0]) << '\n';
   } else if (wide.numel() > 0 && wide.dim() == 1) {
     const NumberFormat format = choose_format(stream, values, wide.numel());
     if (format.scale != 1) print_scale(stream, format.scale);
