@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Doors, grad nodes, boxed calls and registry rows of the operators defined in taeda/ops/*.cpp."""
+from dataclasses import replace
+
 from . import schema as sch
 from .emit_common import (BANNER, boxed_call, boxed_values, c_string, grouped_args, has, inplace_schema, is_factory, names,
                           op_info, params)
@@ -369,7 +371,9 @@ def emit_file(stem, definitions):
 def declarations(d):
     """(free function declarations, method declarations)"""
     s = d.schema
-    args = grouped_args(s)
+    # Arguments named by the flag `no_cpp_default` must be given in C++, where a default would make overloads ambiguous.
+    required = d.flags.get("no_cpp_default", "").strip('"').split()
+    args = [replace(a, default=None) if a.name in required else a for a in grouped_args(s)]
     functions, methods = [], []
     doc = "".join(f"/// {line}\n" for line in d.doc.splitlines())
     rt = sch.return_type(s)
