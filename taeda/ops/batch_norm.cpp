@@ -134,7 +134,7 @@ struct NativeBatchNormBackward {
   static constexpr auto undefined_grads = true;
   static std::tuple<Tensor, Tensor, Tensor> grads(const Tensor& grad_grad_input, const Tensor& grad_grad_weight, const Tensor& grad_grad_bias,
                                                   const Tensor& grad_out, const Tensor& input, const Tensor& weight, const Tensor& mean,
-                                                  const Tensor& rstd, bool training) {
+                                                  const Tensor& rstd, bool training, std::array<bool, 3> needs) {
     const int64_t channels = input.size(1);
     const DimVector shape = channel_shape(input.dim(), channels);
     DimVector dims;
@@ -150,12 +150,12 @@ struct NativeBatchNormBackward {
     const Tensor hat = input.sub(mean.reshape(shape)).mul(r);
     const Tensor g = w.defined() ? grad_out.mul(w) : grad_out;
     Tensor d_grad = taeda::zeros_like(grad_out), d_input = taeda::zeros_like(input), d_weight;
-    if (w.defined()) d_weight = taeda::zeros_like(weight);
+    if (w.defined() && needs[2]) d_weight = taeda::zeros_like(weight);
     if (grad_grad_input.defined()) {
       const Tensor v = grad_grad_input;
       const Tensor pv = project(v, hat).mul(r);
       d_grad = d_grad.add(w.defined() ? pv.mul(w) : pv);
-      if (w.defined()) d_weight = d_weight.add(grad_out.mul(pv).sum(IntArrayRef(dims)));
+      if (d_weight.defined()) d_weight = d_weight.add(grad_out.mul(pv).sum(IntArrayRef(dims)));
       if (training) {
         const Tensor a = mean_of(g.mul(hat)), c = mean_of(v.mul(hat));
         const Tensor dot = mean_of(v.mul(project(g, hat)));

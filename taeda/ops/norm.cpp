@@ -111,7 +111,7 @@ struct NativeLayerNormBackward {
   /// formulas of means and products; rstd is written out as a function of the input.
   static std::tuple<Tensor, Tensor, Tensor> grads(const Tensor& grad_grad_input, const Tensor& grad_grad_weight, const Tensor& grad_grad_bias,
                                                   const Tensor& grad_out, const Tensor& input, IntArrayRef normalized_shape, const Tensor& rstd,
-                                                  const Tensor& weight) {
+                                                  const Tensor& weight, std::array<bool, 3> needs) {
     const auto k = static_cast<int64_t>(normalized_shape.size());
     DimVector dims, lead;
     for (int64_t d = 0; d < input.dim(); ++d) (d < input.dim() - k ? lead : dims).push_back(d);
@@ -120,12 +120,12 @@ struct NativeLayerNormBackward {
     const Tensor hat = input.sub(mean_of(input)).mul(rstd);
     const Tensor g = weight.defined() ? grad_out.mul(weight) : grad_out;
     Tensor d_grad = taeda::zeros_like(grad_out), d_input = taeda::zeros_like(input), d_weight;
-    if (weight.defined()) d_weight = taeda::zeros_like(weight);
+    if (weight.defined() && needs[2]) d_weight = taeda::zeros_like(weight);
     if (grad_grad_input.defined()) {
       const Tensor v = grad_grad_input;
       const Tensor pv = project(v, hat).mul(rstd);
       d_grad = d_grad.add(weight.defined() ? pv.mul(weight) : pv);
-      if (weight.defined()) {
+      if (d_weight.defined()) {
         const Tensor t = grad_out.mul(pv);
         d_weight = d_weight.add(lead.empty() ? t : t.sum(IntArrayRef(lead)));
       }
