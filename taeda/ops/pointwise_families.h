@@ -28,6 +28,8 @@ struct Pointwise {
   static constexpr bool inplace = true;  ///< has the `name_` form
   /// Space-separated names of tensor arguments that also come as a number (overloads `.Scalar`).
   static constexpr auto scalar_overloads = "";
+  /// Space-separated further names of the operator; those that begin with special_ are free functions only.
+  static constexpr auto aliases = "";
   /// "function method", or one of the two.
   static constexpr auto variants = "function method";
   static constexpr bool int_divisor = false;  ///< of integers, a zero in the last tensor is an error that the caller looks for

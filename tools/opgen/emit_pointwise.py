@@ -27,8 +27,26 @@ def setting(d, name):
     return flag(d, name) if name in d.flags else family_default(d, name)
 
 
+def renamed(schema, name):
+    """The same schema under an alias."""
+    s = copy.deepcopy(schema)
+    s.name = name
+    s.text = name + schema.text[len(schema.name):]
+    return s
+
+
 def overloads(d):
-    """The schemas of the operator: all tensors, then one with each allowed argument as a number."""
+    """The schemas of the operator and of its aliases: all tensors, then one with each allowed argument as a number."""
+    own = own_overloads(d)
+    return own + [renamed(s, alias) for alias in flag(d, "aliases").split() for s in own]
+
+
+def function_only(schema):
+    """Names of the special functions are neither methods nor in-place forms."""
+    return schema.name.startswith("special_")
+
+
+def own_overloads(d):
     result = [d.schema]
     for name in setting(d, "scalar_overloads").split():
         s = copy.deepcopy(d.schema)
@@ -47,8 +65,12 @@ def overloads(d):
     return result
 
 
-def has_inplace(d):
-    return setting(d, "inplace") == "true" and d.schema.args[0].name == "self"
+def has_inplace(d, s):
+    return setting(d, "inplace") == "true" and d.schema.args[0].name == "self" and not function_only(s)
+
+
+def has_method(d, s):
+    return has(d, "method") and s.args[0].name == "self" and s.args[0].type == "Tensor" and not function_only(s)
 
 
 def is_attribute(d, a):
@@ -128,13 +150,13 @@ def doors(d, table, rows, boxed):
         setup = operands_and_attributes(d, s)
         plist = params(s.args, False)
         rest = ", ".join(["*this"] + [a.name for a in s.args[1:]])
-        method = has(d, "method") and s.args[0].name == "self" and s.args[0].type == "Tensor"
+        method = has_method(d, s)
         out.append(f"Tensor {s.name}({plist}) {{\n{setup}  return pointwise::run({op}, {info}, in, attrs);\n}}")
         if method:
             out.append(f"Tensor Tensor::{s.name}({params(s.args, False, True)}) const {{ return taeda::{s.name}({rest}); }}")
         out.append(f"Tensor& {s.name}_out(Tensor& out, {plist}) {{\n{setup}"
                    f"  return pointwise::run_out({op}, {info}, out, in, attrs);\n}}")
-        if has_inplace(d) and s.args[0].type == "Tensor":
+        if has_inplace(d, s) and s.args[0].type == "Tensor":
             si = inplace_schema(s)
             info = add_row(si, "kInplace")
             out.append(f"Tensor& {si.name}({plist}) {{\n{setup}  return pointwise::run_inplace({op}, {info}, self, in, attrs);\n}}")
@@ -179,9 +201,9 @@ def declarations(d):
     for s in overloads(d):
         functions.append(f"{doc}TAEDA_API Tensor {s.name}({params(s.args, True)});")
         functions.append(f"TAEDA_API Tensor& {s.name}_out(Tensor& out, {params(s.args, True)});")
-        if has(d, "method") and s.args[0].name == "self" and s.args[0].type == "Tensor":
+        if has_method(d, s):
             methods.append(f"  Tensor {s.name}({params(s.args, True, True)}) const;")
-        if has_inplace(d) and s.args[0].type == "Tensor":
+        if has_inplace(d, s) and s.args[0].type == "Tensor":
             functions.append(f"TAEDA_API Tensor& {s.name}_({params(s.args, True)});")
             methods.append(f"  Tensor& {s.name}_({params(s.args, True, True)}) const;")
     return functions, methods

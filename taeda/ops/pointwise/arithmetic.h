@@ -20,6 +20,7 @@ struct Add : BinaryArith {
 /// self - alpha * other. Not for bool.
 struct Sub : BinaryArith {
   static constexpr bool bools = false;
+  static constexpr auto aliases = "subtract";
   static constexpr auto schema = "sub(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor";
   template <class V> static V apply(V self, V other, V alpha) { return self - alpha * other; }
   template <class V> static V grad_self() { return V(1.0); }
@@ -40,6 +41,7 @@ struct Rsub : BinaryArith {
 
 /// self * other.
 struct Mul : BinaryArith {
+  static constexpr auto aliases = "multiply";
   static constexpr auto schema = "mul(Tensor self, Tensor other) -> Tensor";
   template <class V> static V apply(V self, V other) { return self * other; }
   template <class V> static V grad_self(V other) { return other; }
@@ -50,6 +52,7 @@ struct Mul : BinaryArith {
 /// self / other, true division: integers give the default floating dtype.
 struct Div : BinaryFloat {
   static constexpr auto scalar_overloads = "other";
+  static constexpr auto aliases = "divide true_divide";
   static constexpr auto schema = "div(Tensor self, Tensor other) -> Tensor";
   template <class V> static V apply(V self, V other) { return self / other; }
   template <class V> static V grad_self(V other) { return V(1.0) / other; }
@@ -60,6 +63,7 @@ struct Div : BinaryFloat {
 /// -self. Not for bool.
 struct Neg : UnarySame {
   static constexpr bool bools = false;
+  static constexpr auto aliases = "negative";
   static constexpr auto schema = "neg(Tensor self) -> Tensor";
   template <class V> static V apply(V self) { return -self; }
   template <class V> static V grad_self() { return V(-1.0); }
@@ -68,6 +72,7 @@ struct Neg : UnarySame {
 
 /// |self|. The gradient at 0 is 0.
 struct Abs : UnarySame {
+  static constexpr auto aliases = "absolute";
   static constexpr auto schema = "abs(Tensor self) -> Tensor";
   template <class V> static V apply(V self) { return abs(self); }
   template <class V> static V grad_self(V self) { return sign(self); }

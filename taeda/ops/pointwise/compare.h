@@ -10,12 +10,14 @@ struct Eq : Compare {
 };
 /// self != other.
 struct Ne : Compare {
+  static constexpr auto aliases = "not_equal";
   static constexpr auto schema = "ne(Tensor self, Tensor other) -> Tensor";
   template <class V> static auto apply(V self, V other) { return self != other; }
   static constexpr auto no_grad = "a truth value";
 };
 /// self < other.
 struct Lt : Compare {
+  static constexpr auto aliases = "less";
   static constexpr auto schema = "lt(Tensor self, Tensor other) -> Tensor";
   template <class V> static auto apply(V self, V other) { return self < other; }
   static constexpr auto no_grad = "a truth value";
@@ -23,6 +25,7 @@ struct Lt : Compare {
 };
 /// self <= other.
 struct Le : Compare {
+  static constexpr auto aliases = "less_equal";
   static constexpr auto schema = "le(Tensor self, Tensor other) -> Tensor";
   template <class V> static auto apply(V self, V other) { return self <= other; }
   static constexpr auto no_grad = "a truth value";
@@ -30,6 +33,7 @@ struct Le : Compare {
 };
 /// self > other.
 struct Gt : Compare {
+  static constexpr auto aliases = "greater";
   static constexpr auto schema = "gt(Tensor self, Tensor other) -> Tensor";
   template <class V> static auto apply(V self, V other) { return self > other; }
   static constexpr auto no_grad = "a truth value";
@@ -37,6 +41,7 @@ struct Gt : Compare {
 };
 /// self >= other.
 struct Ge : Compare {
+  static constexpr auto aliases = "greater_equal";
   static constexpr auto schema = "ge(Tensor self, Tensor other) -> Tensor";
   template <class V> static auto apply(V self, V other) { return self >= other; }
   static constexpr auto no_grad = "a truth value";

@@ -11,6 +11,7 @@ struct Exp : UnaryFloat {
 
 /// 2^self.
 struct Exp2 : UnaryFloat {
+  static constexpr auto aliases = "special_exp2";
   static constexpr auto schema = "exp2(Tensor self) -> Tensor";
   template <class V> static V apply(V self) { return exp2(self); }
   template <class V> static V grad_self(V result) { return result * V(0.69314718055994531); }
@@ -18,6 +19,7 @@ struct Exp2 : UnaryFloat {
 
 /// e^self - 1, accurate near 0.
 struct Expm1 : UnaryFloat {
+  static constexpr auto aliases = "special_expm1";
   static constexpr auto schema = "expm1(Tensor self) -> Tensor";
   template <class V> static V apply(V self) { return expm1(self); }
   template <class V> static V grad_self(V result) { return result + V(1.0); }
@@ -47,6 +49,7 @@ struct Log10 : UnaryFloat {
 
 /// log(1 + self), accurate near 0.
 struct Log1p : UnaryFloat {
+  static constexpr auto aliases = "special_log1p";
   static constexpr auto schema = "log1p(Tensor self) -> Tensor";
   template <class V> static V apply(V self) { return log1p(self); }
   template <class V> static V grad_self(V self) { return V(1.0) / (self + V(1.0)); }
@@ -62,6 +65,7 @@ struct Tanh : UnaryFloat {
 
 /// The logistic function 1 / (1 + e^-self).
 struct Sigmoid : UnaryFloat {
+  static constexpr auto aliases = "special_expit";
   static constexpr auto schema = "sigmoid(Tensor self) -> Tensor";
   template <class V> static V apply(V self) { return sigmoid(self); }
   template <class V> static V grad_self(V result) { return result * (V(1.0) - result); }
@@ -70,6 +74,7 @@ struct Sigmoid : UnaryFloat {
 
 /// The error function.
 struct Erf : UnaryFloat {
+  static constexpr auto aliases = "special_erf";
   static constexpr auto schema = "erf(Tensor self) -> Tensor";
   template <class V> static V apply(V self) { return erf(self); }
   template <class V> static V grad_self(V self) { return V(1.1283791670955126) * exp(-self * self); }
@@ -78,6 +83,7 @@ struct Erf : UnaryFloat {
 
 /// 1 - erf(self), accurate in the tail.
 struct Erfc : UnaryFloat {
+  static constexpr auto aliases = "special_erfc";
   static constexpr auto schema = "erfc(Tensor self) -> Tensor";
   template <class V> static V apply(V self) { return erfc(self); }
   template <class V> static V grad_self(V self) { return V(-1.1283791670955126) * exp(-self * self); }
@@ -85,6 +91,7 @@ struct Erfc : UnaryFloat {
 
 /// The inverse of erf on [-1, 1].
 struct Erfinv : UnaryFloat {
+  static constexpr auto aliases = "special_erfinv";
   static constexpr auto schema = "erfinv(Tensor self) -> Tensor";
   template <class V> static V apply(V self) { return erfinv(self); }
   template <class V> static V grad_self(V result) { return V(0.88622692545275801) * exp(result * result); }

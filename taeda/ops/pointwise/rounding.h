@@ -20,6 +20,7 @@ struct Floor : UnarySame {
 /// The nearest integer, ties to even.
 struct Round : UnarySame {
   static constexpr bool bools = false;
+  static constexpr auto aliases = "special_round";
   static constexpr auto schema = "round(Tensor self) -> Tensor";
   template <class V> static V apply(V self) { return round_even(self); }
   template <class V> static V grad_self() { return V(0.0); }
@@ -28,6 +29,7 @@ struct Round : UnarySame {
 /// To `decimals` decimal places, or to tens, hundreds, ... where it is negative; ties to even.
 struct RoundDecimals : UnarySame {
   static constexpr bool bools = false;
+  static constexpr auto aliases = "special_round";
   static constexpr auto schema = "round.decimals(Tensor self, *, int decimals) -> Tensor";
   template <class V> static V apply(V self, V decimals) { return round_decimals(self, decimals); }
   template <class V> static V grad_self() { return V(0.0); }
@@ -35,6 +37,7 @@ struct RoundDecimals : UnarySame {
 /// Towards zero.
 struct Trunc : UnarySame {
   static constexpr bool bools = false;
+  static constexpr auto aliases = "fix";
   static constexpr auto schema = "trunc(Tensor self) -> Tensor";
   template <class V> static V apply(V self) { return trunc(self); }
   template <class V> static V grad_self() { return V(0.0); }

@@ -4,6 +4,7 @@
 /// The logarithm of |Gamma(self)|.
 struct Lgamma : UnaryFloat {
   static constexpr bool iterative = true;
+  static constexpr auto aliases = "special_gammaln";
   static constexpr auto schema = "lgamma(Tensor self) -> Tensor";
   template <class V> static V apply(V self) { return lgamma(self); }
   template <class V> static V grad_self(V self) { return digamma(self); }
@@ -12,6 +13,7 @@ struct Lgamma : UnaryFloat {
 /// The logarithmic derivative of the gamma function.
 struct Digamma : UnaryFloat {
   static constexpr bool iterative = true;
+  static constexpr auto aliases = "special_digamma special_psi";
   static constexpr auto schema = "digamma(Tensor self) -> Tensor";
   template <class V> static V apply(V self) { return digamma(self); }
   template <class V> static V grad_self(V self) { return zeta(V(2.0), self); }
@@ -21,6 +23,7 @@ struct Digamma : UnaryFloat {
 struct Polygamma : UnaryFloat {
   static constexpr bool inplace = false;
   static constexpr bool iterative = true;
+  static constexpr auto aliases = "special_polygamma";
   static constexpr auto schema = "polygamma(int n, Tensor self) -> Tensor";
   template <class V> static V apply(V n, V self) { return polygamma(n, self); }
   /// polygamma(n + 1, x) = (-1)^n (n + 1)! zeta(n + 2, x)
@@ -46,6 +49,7 @@ struct Igamma : BinaryFloat {
   static constexpr bool ints = false;
   static constexpr bool bools = false;
   static constexpr bool iterative = true;
+  static constexpr auto aliases = "special_gammainc";
   static constexpr auto schema = "igamma(Tensor self, Tensor other) -> Tensor";
   template <class V> static V apply(V self, V other) { return gammainc(self, other); }
   template <class V> static V grad_other(V self, V other) { return exp((self - V(1.0)) * log(other) - other - lgamma(self)); }
@@ -55,6 +59,7 @@ struct Igammac : BinaryFloat {
   static constexpr bool ints = false;
   static constexpr bool bools = false;
   static constexpr bool iterative = true;
+  static constexpr auto aliases = "special_gammaincc";
   static constexpr auto schema = "igammac(Tensor self, Tensor other) -> Tensor";
   template <class V> static V apply(V self, V other) { return gammaincc(self, other); }
   template <class V> static V grad_other(V self, V other) { return -exp((self - V(1.0)) * log(other) - other - lgamma(self)); }
@@ -63,6 +68,7 @@ struct Igammac : BinaryFloat {
 /// The modified Bessel function of the first kind, order 0.
 struct I0 : UnaryFloat {
   static constexpr bool iterative = true;
+  static constexpr auto aliases = "special_i0";
   static constexpr auto schema = "i0(Tensor self) -> Tensor";
   template <class V> static V apply(V self) { return i0(self); }
   template <class V> static V grad_self(V self) { return i1(self); }
@@ -154,6 +160,7 @@ struct Entr : UnaryFloat {
 /// self log(other); 0 where self is 0 and other is not nan.
 struct Xlogy : BinaryFloat {
   static constexpr auto scalar_overloads = "self other";
+  static constexpr auto aliases = "special_xlogy";
   static constexpr auto schema = "xlogy(Tensor self, Tensor other) -> Tensor";
   template <class V> static V apply(V self, V other) {
     return select((self == V(0.0)) & (other == other), V(0.0), self * log(other));

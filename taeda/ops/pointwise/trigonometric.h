@@ -24,6 +24,7 @@ struct Tan : UnaryFloat {
 };
 /// The inverse sine, in [-pi/2, pi/2].
 struct Asin : UnaryFloat {
+  static constexpr auto aliases = "arcsin";
   static constexpr auto schema = "asin(Tensor self) -> Tensor";
   template <class V> static V apply(V self) { return asin(self); }
   template <class V> static V grad_self(V self) { return V(1.0) / sqrt(V(1.0) - self * self); }
@@ -31,6 +32,7 @@ struct Asin : UnaryFloat {
 };
 /// The inverse cosine, in [0, pi].
 struct Acos : UnaryFloat {
+  static constexpr auto aliases = "arccos";
   static constexpr auto schema = "acos(Tensor self) -> Tensor";
   template <class V> static V apply(V self) { return acos(self); }
   template <class V> static V grad_self(V self) { return V(-1.0) / sqrt(V(1.0) - self * self); }
@@ -38,6 +40,7 @@ struct Acos : UnaryFloat {
 };
 /// The inverse tangent, in [-pi/2, pi/2].
 struct Atan : UnaryFloat {
+  static constexpr auto aliases = "arctan";
   static constexpr auto schema = "atan(Tensor self) -> Tensor";
   template <class V> static V apply(V self) { return atan(self); }
   template <class V> static V grad_self(V self) { return V(1.0) / (self * self + V(1.0)); }
@@ -45,6 +48,7 @@ struct Atan : UnaryFloat {
 };
 /// The angle of the point (other, self), in [-pi, pi].
 struct Atan2 : BinaryFloat {
+  static constexpr auto aliases = "arctan2";
   static constexpr auto schema = "atan2(Tensor self, Tensor other) -> Tensor";
   template <class V> static V apply(V self, V other) { return atan2(self, other); }
   template <class V> static V grad_self(V self, V other) {
@@ -72,6 +76,7 @@ struct Cosh : UnaryFloat {
 };
 /// The inverse hyperbolic sine.
 struct Asinh : UnaryFloat {
+  static constexpr auto aliases = "arcsinh";
   static constexpr auto schema = "asinh(Tensor self) -> Tensor";
   template <class V> static V apply(V self) { return asinh(self); }
   template <class V> static V grad_self(V self) { return V(1.0) / sqrt(self * self + V(1.0)); }
@@ -79,6 +84,7 @@ struct Asinh : UnaryFloat {
 };
 /// The inverse hyperbolic cosine, of values from 1.
 struct Acosh : UnaryFloat {
+  static constexpr auto aliases = "arccosh";
   static constexpr auto schema = "acosh(Tensor self) -> Tensor";
   template <class V> static V apply(V self) { return acosh(self); }
   template <class V> static V grad_self(V self) { return V(1.0) / sqrt(self * self - V(1.0)); }
@@ -86,6 +92,7 @@ struct Acosh : UnaryFloat {
 };
 /// The inverse hyperbolic tangent, of values in [-1, 1].
 struct Atanh : UnaryFloat {
+  static constexpr auto aliases = "arctanh";
   static constexpr auto schema = "atanh(Tensor self) -> Tensor";
   template <class V> static V apply(V self) { return atanh(self); }
   template <class V> static V grad_self(V self) { return V(1.0) / (V(1.0) - self * self); }
@@ -93,6 +100,7 @@ struct Atanh : UnaryFloat {
 };
 /// sin(pi self) / (pi self), 1 at 0.
 struct Sinc : UnaryFloat {
+  static constexpr auto aliases = "special_sinc";
   static constexpr auto schema = "sinc(Tensor self) -> Tensor";
   template <class V> static V apply(V self) { return sinc(self); }
   /// Near 0 the first terms of the series, where the quotient cancels.
