@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "taeda/core/random_fill.h"
+#include "taeda/core/tensor.h"
 #include "tests/support/oracle.h"
 
 namespace taeda {
@@ -189,6 +190,20 @@ TEST(Generator, DamagedStatesAreErrors) {
     EXPECT_THROW(g.set_state_bytes(damaged), ValueError);
   }
   EXPECT_EQ(g.state_bytes(), state);
+}
+
+TEST(Generator, StateTravelsAsATensor) {
+  Generator g = make_generator<CPUGeneratorImpl>(21), other = make_generator<CPUGeneratorImpl>(4);
+  g.get<CPUGeneratorImpl>()->normal();
+  const Tensor state = g.get_state();
+  EXPECT_EQ(state.scalar_type(), kByte);
+  EXPECT_EQ(state.dim(), 1);
+  other.set_state(state);
+  EXPECT_EQ(other.get<CPUGeneratorImpl>()->normal(), g.get<CPUGeneratorImpl>()->normal());
+  EXPECT_EQ(other.state_bytes(), g.state_bytes());
+  EXPECT_THROW(other.set_state(Tensor()), ValueError);
+  EXPECT_THROW(other.set_state(make_tensor({state.numel()}, kFloat)), ValueError);
+  EXPECT_THROW(other.set_state(make_tensor({3}, kByte)), ValueError);
 }
 
 TEST(Generator, ClonesDrawAlikeAndApart) {
