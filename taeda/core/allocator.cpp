@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <new>
 
 #include "taeda/core/block_cache.h"
 #include "taeda/core/error.h"
@@ -24,6 +25,12 @@ std::string readable(size_t bytes) {
   char text[32];
   std::snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.2f %s", value, kUnits[unit]);
   return text;
+}
+
+/// Adds to a counter that only this thread writes.
+template <class T>
+[[maybe_unused]] void add_relaxed(std::atomic<T>& counter, T change) {
+  counter.store(counter.load(std::memory_order_relaxed) + change, std::memory_order_relaxed);
 }
 
 void lock_all() {
@@ -61,6 +68,7 @@ void* plain_allocate(size_t bytes) {
 void* allocate_small(size_t bytes) {
   BlockCache& blocks = BlockCache::instance();
   if (!blocks.make_room(kSlabBytes)) {
+    if (tls_thread_cache != nullptr) release_mid_blocks(*tls_thread_cache);
     small_release_cached();
     if (!blocks.make_room(kSlabBytes)) return nullptr;
   }
@@ -71,6 +79,44 @@ void* allocate_small(size_t bytes) {
   }
   if (pointer != nullptr) blocks.note_small();
   return pointer;
+}
+
+constexpr size_t kThreadMidBytes = size_t{512} << 10;  // in one thread's lists of such blocks
+constexpr size_t kMaxThreadMid = BlockCache::mid_bytes(kThreadMidClasses - 1);
+
+/// Blocks above 4 KiB; those up to 64 KiB from the thread's own list where it has one.
+void* allocate_block(size_t bytes) {
+  if (bytes <= kMaxThreadMid) {
+    const size_t index = BlockCache::mid_class(bytes);
+    ThreadCache* cache = tls_thread_cache;
+    if (cache != nullptr && cache->mid[index] != nullptr) {
+      FreeBlock* block = cache->mid[index];
+      cache->mid[index] = block->next;
+      add_relaxed(cache->mid_bytes, size_t{0} - BlockCache::mid_bytes(index));
+      add_relaxed(cache->mid_hits, uint64_t{1});
+      return block;
+    }
+  }
+  return BlockCache::instance().allocate(bytes);
+}
+
+void free_block(void* pointer, size_t bytes) noexcept {
+  ThreadCache* cache = bytes <= kMaxThreadMid ? thread_cache() : nullptr;
+  if (cache == nullptr) return BlockCache::instance().deallocate(pointer, bytes);
+  const size_t index = BlockCache::mid_class(bytes);
+  const size_t size = BlockCache::mid_bytes(index);
+  if (cache->mid_bytes.load(std::memory_order_relaxed) + size > kThreadMidBytes) release_mid_blocks(*cache);
+  cache->mid[index] = new (pointer) FreeBlock{cache->mid[index]};
+  add_relaxed(cache->mid_bytes, size);
+}
+
+void* allocate_any(size_t bytes) { return bytes <= kMaxSmallDataBytes ? allocate_small(bytes) : allocate_block(bytes); }
+
+/// Empties the calling thread's lists and the shared cache.
+void release_everything() noexcept {
+  if (tls_thread_cache != nullptr) release_mid_blocks(*tls_thread_cache);
+  BlockCache::instance().empty();
+  small_release_cached();
 }
 #endif
 
@@ -86,6 +132,10 @@ constinit CpuAllocator g_cpu_allocator;
 
 }  // namespace
 
+void release_mid_blocks(ThreadCache& cache) noexcept {
+  if (cache.mid_bytes.load(std::memory_order_relaxed) > 0) BlockCache::instance().deallocate_all(cache);
+}
+
 void register_allocator_fork_handlers() noexcept {
   // One registration for all locks, so that a fork takes them in the order in which the allocator nests them.
   static constinit std::atomic<bool> done{false};
@@ -97,11 +147,10 @@ void* cpu_allocate_slow(size_t bytes) {
 #if defined(TAEDA_ADDRESS_SANITIZER)
   void* pointer = plain_allocate(bytes);
 #else
-  void* pointer =
-      bytes <= kMaxSmallDataBytes ? allocate_small(bytes) : BlockCache::instance().allocate(bytes);
+  void* pointer = allocate_any(bytes);
   if (pointer == nullptr) {
-    small_release_cached();
-    pointer = bytes <= kMaxSmallDataBytes ? allocate_small(bytes) : BlockCache::instance().allocate(bytes);
+    release_everything();
+    pointer = allocate_any(bytes);
   }
 #endif
   if (pointer == nullptr) throw_out_of_memory(bytes);
@@ -117,7 +166,7 @@ void cpu_deallocate_slow(void* pointer, size_t bytes) noexcept {
   if (bytes <= kMaxSmallDataBytes) {
     small_data_free(pointer, data_bin(bytes));
   } else {
-    BlockCache::instance().deallocate(pointer, bytes);
+    free_block(pointer, bytes);
   }
 #endif
 }
@@ -154,10 +203,7 @@ void set_memory_limit(size_t bytes) { detail::g_plain_limit = bytes; }
 void set_memory_cache_limit(size_t) {}
 #else
 MemoryStats memory_stats() { return detail::BlockCache::instance().stats(); }
-void empty_cache() {
-  detail::BlockCache::instance().empty();
-  detail::small_release_cached();
-}
+void empty_cache() { detail::release_everything(); }
 void reset_peak_stats() { detail::BlockCache::instance().reset_peak(); }
 void set_memory_limit(size_t bytes) { detail::BlockCache::instance().set_limit(bytes); }
 void set_memory_cache_limit(size_t bytes) { detail::BlockCache::instance().set_cache_limit(bytes); }

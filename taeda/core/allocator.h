@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The caching CPU allocator behind every tensor's data, its statistics and limits, and the interface of allocators.
 //
-// Up to 4 KiB: thread-local lists (small_alloc.h). Up to 1 MiB: exact size classes, shared. Above: ranges of pages
-// that are split, merged and returned to the system (block_cache.h).
+// Up to 4 KiB: thread-local lists (small_alloc.h). Up to 1 MiB: exact size classes, shared, and a few blocks up to
+// 64 KiB in the thread. Above: ranges of pages that are split, merged and returned to the system (block_cache.h).
 #pragma once
 
 #include <cstddef>
@@ -20,13 +20,13 @@ struct MemoryStats {
   static constexpr size_t kUnlimited = std::numeric_limits<size_t>::max();
 
   size_t current = 0;         ///< in users' hands
-  size_t peak = 0;            ///< highest `current` since the start or `reset_peak_stats`; exact for blocks above 4 KiB
+  size_t peak = 0;            ///< highest `current` since the start or `reset_peak_stats`; exact for blocks above 64 KiB
   size_t cached = 0;          ///< free, kept for reuse
   size_t reserved = 0;        ///< held from the system: current + cached
   size_t peak_reserved = 0;
   size_t largest_cached_block = 0;
   size_t limit = kUnlimited;        ///< bound of `reserved`
-  size_t cache_limit = kUnlimited;  ///< bound of `cached` in blocks above 4 KiB
+  size_t cache_limit = kUnlimited;  ///< bound of `cached` in shared blocks above 4 KiB
   uint64_t allocations = 0;
   uint64_t cache_hits = 0;    ///< allocations served without the system
   uint64_t system_calls = 0;  ///< requests to take memory from the system or to give it back
@@ -81,14 +81,14 @@ inline void cpu_deallocate(void* pointer, size_t bytes) noexcept {
 TAEDA_API MemoryStats memory_stats();
 /// The same as a table to print.
 TAEDA_API std::string memory_summary();
-/// Returns every cached block to the system (of the small ones, those of the calling thread).
+/// Returns every cached block to the system (of the threads' lists, those of the calling thread).
 TAEDA_API void empty_cache();
 /// Makes the present use the peak.
 TAEDA_API void reset_peak_stats();
 /// Bounds what the allocator holds from the system; a request beyond it throws OutOfMemoryError.
 /// Also read from the environment, in bytes: TAEDA_MEMORY_LIMIT.
 TAEDA_API void set_memory_limit(size_t bytes);
-/// Bounds what is kept for reuse in blocks above 4 KiB; 0 turns their cache off. Without it the allocator holds at
+/// Bounds what is kept for reuse in blocks above 4 KiB, the threads' lists (512 KiB each) aside. Without it the allocator holds at
 /// most an eighth more than the highest recent use. Also read from the environment: TAEDA_CACHE_LIMIT.
 TAEDA_API void set_memory_cache_limit(size_t bytes);
 

@@ -62,18 +62,46 @@ void BlockCache::deallocate(void* pointer, size_t bytes) noexcept {
   if (bytes > kMaxMidBytes) {
     free_range(reinterpret_cast<uintptr_t>(pointer));
   } else {
-    const size_t index = mid_class(bytes);
-    MidBlock* first = classes_[index];
-    auto* block = new (pointer) MidBlock{first, nullptr, newest_, nullptr, static_cast<uint32_t>(index), clock_};
-    if (first != nullptr) first->class_previous = block;
-    classes_[index] = block;
-    (newest_ != nullptr ? newest_->age_previous : oldest_) = block;
-    newest_ = block;
-    in_use_ -= mid_bytes(index);
-    cached_ += mid_bytes(index);
+    free_mid(pointer, mid_class(bytes));
   }
   while (cached_ > cache_limit_ && evict_oldest()) {
   }
+}
+
+void BlockCache::deallocate_all(ThreadCache& cache) noexcept {
+  std::lock_guard lock(mutex_);
+  free_lists(cache);
+  while (cached_ > cache_limit_ && evict_oldest()) {
+  }
+}
+
+void BlockCache::free_lists(ThreadCache& cache) noexcept {
+  ++clock_;
+  for (size_t index = 0; index < kThreadMidClasses; ++index) {
+    while (FreeBlock* block = cache.mid[index]) {
+      cache.mid[index] = block->next;
+      free_mid(block, index);
+    }
+  }
+  cache.mid_bytes.store(0, std::memory_order_relaxed);
+}
+
+/// in_use_ without the lists of the calling thread.
+size_t BlockCache::used() const noexcept {
+  const ThreadCache* cache = tls_thread_cache;
+  const size_t listed = cache != nullptr ? cache->mid_bytes.load(std::memory_order_relaxed) : 0;
+  return in_use_ - std::min(in_use_, listed);
+}
+
+void BlockCache::free_mid(void* pointer, size_t index) noexcept {
+  MidBlock* first = classes_[index];
+  auto* block = new (pointer) MidBlock{first, nullptr, newest_, nullptr, static_cast<uint32_t>(index), clock_};
+  if (first != nullptr) first->class_previous = block;
+  classes_[index] = block;
+  (newest_ != nullptr ? newest_->age_previous : oldest_) = block;
+  newest_ = block;
+  in_use_ -= mid_bytes(index);
+  cached_ += mid_bytes(index);
 }
 
 void* BlockCache::allocate_mid(size_t bytes) {
@@ -117,8 +145,7 @@ void* BlockCache::take_range(size_t bytes) {
   auto found = free_ranges_.lower_bound({bytes, 0});
   if (found == free_ranges_.end()) return nullptr;
   const auto [size, address] = *found;
-  const size_t after = in_use_ + bytes;
-  if (size / 2 > bytes && after + cached_ <= allowance(after) && fits(bytes)) return nullptr;
+  if (size / 2 > bytes && in_use_ + cached_ + bytes <= allowance(used() + bytes) && fits(bytes)) return nullptr;
   free_ranges_.erase(found);
   Range& range = ranges_.find(address)->second;
   range.free = false;
@@ -195,8 +222,9 @@ bool BlockCache::fits(size_t bytes) const noexcept { return limit_ >= bytes && r
 
 /// Makes room for `bytes` fresh bytes: first the cache shrinks to its allowance, then below the limit.
 bool BlockCache::prepare_fresh(size_t bytes) noexcept {
-  const size_t after = in_use_ + bytes;
-  while (after + cached_ > allowance(after) && evict_oldest()) {
+  const size_t allowed = allowance(used() + bytes);
+  if (in_use_ + cached_ + bytes > allowed && tls_thread_cache != nullptr) free_lists(*tls_thread_cache);
+  while (in_use_ + cached_ + bytes > allowed && evict_oldest()) {
   }
   return make_room_locked(bytes);
 }
@@ -248,18 +276,23 @@ void BlockCache::tick() noexcept {
   ++clock_;
   if (allocations_ % kSpan != kSpan - 1) return;
   previous_peak_ = span_peak_;
-  span_peak_ = in_use_;
-  while (in_use_ + cached_ > allowance(in_use_) && evict_oldest()) {
+  span_peak_ = used();
+  while (in_use_ + cached_ > allowance(used()) && evict_oldest()) {
   }
 }
 
 void BlockCache::note_use() noexcept {
-  span_peak_ = std::max(span_peak_, in_use_);
-  // The bound counts the threads' lists as used; only where it passes the peak the exact number is worth its price.
+  span_peak_ = std::max(span_peak_, used());
+  // The sum counts the threads' lists as used; only where it passes the peak the exact number is worth its price.
   if (in_use_ + static_cast<size_t>(small_data_bound()) > peak_) {
-    peak_ = std::max(peak_, in_use_ + static_cast<size_t>(small_stats().data_live));
+    peak_ = std::max(peak_, exact_use());
   }
   peak_reserved_ = std::max(peak_reserved_, reserved());
+}
+
+size_t BlockCache::exact_use() const noexcept {
+  const SmallStats small = small_stats();
+  return in_use_ - std::min(in_use_, small.mid_bytes) + static_cast<size_t>(small.data_live);
 }
 
 void BlockCache::note_small() noexcept {
@@ -281,7 +314,7 @@ bool BlockCache::make_room(size_t bytes) noexcept {
 
 void BlockCache::empty() noexcept {
   std::lock_guard lock(mutex_);
-  span_peak_ = in_use_;
+  span_peak_ = used();
   previous_peak_ = 0;
   while (evict_oldest()) {
   }
@@ -305,8 +338,9 @@ MemoryStats BlockCache::stats() noexcept {
   const SmallStats small = small_stats();
   MemoryStats stats;
   const auto live = static_cast<size_t>(small.data_live);
-  stats.current = in_use_ + live;
-  stats.cached = cached_ + (small.data_slab_bytes > live ? small.data_slab_bytes - live : 0);
+  const size_t listed = std::min(in_use_, small.mid_bytes);
+  stats.current = in_use_ - listed + live;
+  stats.cached = cached_ + listed + (small.data_slab_bytes > live ? small.data_slab_bytes - live : 0);
   stats.reserved = stats.current + stats.cached;
   stats.peak = peak_ = std::max(peak_, stats.current);
   stats.peak_reserved = peak_reserved_ = std::max(peak_reserved_, stats.reserved);
@@ -316,15 +350,15 @@ MemoryStats BlockCache::stats() noexcept {
   }
   stats.limit = limit_;
   stats.cache_limit = cache_limit_;
-  stats.allocations = allocations_ + small.data_allocations;
-  stats.cache_hits = hits_ + small.data_hits;
+  stats.allocations = allocations_ + small.data_allocations + small.mid_hits;
+  stats.cache_hits = hits_ + small.data_hits + small.mid_hits;
   stats.system_calls = system_calls_ + small.system_calls;
   return stats;
 }
 
 void BlockCache::reset_peak() noexcept {
   std::lock_guard lock(mutex_);
-  peak_ = in_use_ + static_cast<size_t>(small_stats().data_live);
+  peak_ = exact_use();
   peak_reserved_ = reserved();
 }
 

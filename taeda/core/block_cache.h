@@ -44,6 +44,8 @@ class BlockCache {
   /// Null when the limit or the system forbids it; the cache has then been emptied and the request retried.
   void* allocate(size_t bytes);
   void deallocate(void* pointer, size_t bytes) noexcept;
+  /// Frees the blocks of a thread's lists. They count as in use here as long as they are there.
+  void deallocate_all(ThreadCache& cache) noexcept;
   /// Returns all free blocks to the system and forgets the use of the past.
   void empty() noexcept;
   void set_limit(size_t bytes) noexcept;
@@ -65,7 +67,7 @@ class BlockCache {
  private:
   static constexpr size_t kClasses = 64;  // 8 to a doubling, from 4 KiB to 1 MiB
   static constexpr uint64_t kSpan = 1 << 14;
-  static constexpr size_t kFloor = size_t{2} << 20;
+  static constexpr size_t kFloor = size_t{3} << 19;
 
   BlockCache();
   void* allocate_mid(size_t bytes);
@@ -73,6 +75,9 @@ class BlockCache {
   void* take_range(size_t bytes);
   void* fresh_mid(size_t bytes);
   void* fresh_range(size_t bytes);
+  void free_mid(void* pointer, size_t index) noexcept;
+  void free_lists(ThreadCache& cache) noexcept;
+  size_t used() const noexcept;
   void free_range(uintptr_t address) noexcept;
   bool prepare_fresh(size_t bytes) noexcept;
   bool make_room_locked(size_t bytes) noexcept;
@@ -82,6 +87,7 @@ class BlockCache {
   void unlink(MidBlock* block) noexcept;
   void tick() noexcept;
   void note_use() noexcept;
+  size_t exact_use() const noexcept;
   size_t allowance(size_t in_use) const noexcept;
   size_t reserved() const noexcept { return in_use_ + cached_ + small_data_slab_bytes(); }
   bool fits(size_t bytes) const noexcept;
@@ -96,7 +102,7 @@ class BlockCache {
   size_t cached_ = 0;
   size_t peak_ = 0;
   size_t peak_reserved_ = 0;
-  size_t span_peak_ = 0;      // highest in_use_ of this span
+  size_t span_peak_ = 0;      // highest used() of this span
   size_t previous_peak_ = 0;  // and of the one before
   size_t limit_ = MemoryStats::kUnlimited;
   size_t cache_limit_ = MemoryStats::kUnlimited;

@@ -65,6 +65,7 @@ struct Engine {
   int64_t gone_received[kDataBins] = {};
   uint64_t gone_hits = 0;
   uint64_t gone_misses = 0;
+  uint64_t gone_mid_hits = 0;
   size_t object_slab_bytes = 0;
   std::atomic<size_t> data_slab_bytes{0};
   std::atomic<int64_t> data_out{0};  // bytes of data blocks outside the slabs
@@ -227,6 +228,7 @@ void on_thread_exit(void* pointer) {
   auto* cache = static_cast<ThreadCache*>(pointer);
   tls_thread_cache = nullptr;
   tls_exited = true;
+  release_mid_blocks(*cache);
   Engine& engine = g_engine;
   {
     std::lock_guard lock(engine.mutex);
@@ -236,6 +238,7 @@ void on_thread_exit(void* pointer) {
       engine.gone_hits += cache->data[i].allocations.load(std::memory_order_relaxed);
     }
     engine.gone_misses += cache->data_misses.load(std::memory_order_relaxed);
+    engine.gone_mid_hits += cache->mid_hits.load(std::memory_order_relaxed);
     if (cache->previous != nullptr) {
       cache->previous->next = cache->next;
     } else {
@@ -247,8 +250,9 @@ void on_thread_exit(void* pointer) {
   std::free(cache);
 }
 
-/// The calling thread's cache, made at its first use; null when the thread is exiting or memory is out.
-ThreadCache* thread_cache() {
+}  // namespace
+
+ThreadCache* thread_cache() noexcept {
   ThreadCache* cache = tls_thread_cache;
   if (cache != nullptr || tls_exited) return cache;
   register_allocator_fork_handlers();
@@ -268,6 +272,8 @@ ThreadCache* thread_cache() {
   tls_thread_cache = cache;
   return cache;
 }
+
+namespace {
 
 /// Allocates from the slabs without a list: the thread is exiting.
 void* alloc_direct(size_t index) {
@@ -372,10 +378,13 @@ SmallStats small_stats() noexcept {
   std::lock_guard lock(engine.mutex);
   SmallStats stats;
   stats.data_hits = engine.gone_hits;
+  stats.mid_hits = engine.gone_mid_hits;
   uint64_t misses = engine.gone_misses;
   for (size_t i = 0; i < kDataBins; ++i) stats.data_live += engine.gone_received[i] * kDataBinBytes[i];
   for (const ThreadCache* cache = engine.caches; cache != nullptr; cache = cache->next) {
     misses += cache->data_misses.load(std::memory_order_relaxed);
+    stats.mid_bytes += cache->mid_bytes.load(std::memory_order_relaxed);
+    stats.mid_hits += cache->mid_hits.load(std::memory_order_relaxed);
     for (size_t i = 0; i < kDataBins; ++i) {
       const Bin& bin = cache->data[i];
       const int64_t live = bin.received.load(std::memory_order_relaxed) - bin.count.load(std::memory_order_relaxed);

@@ -65,9 +65,15 @@ struct Bin {
   }
 };
 
+/// Classes of blocks above the small ones, eight to a doubling; a thread keeps a few blocks of the lower classes.
+inline constexpr size_t kThreadMidClasses = 32;  // 4 KiB to 64 KiB
+
 struct ThreadCache {
   Bin object[kObjectBins];
   Bin data[kDataBins];
+  FreeBlock* mid[kThreadMidClasses] = {};
+  std::atomic<size_t> mid_bytes{0};         ///< in `mid`
+  std::atomic<uint64_t> mid_hits{0};        ///< allocations served from `mid`
   std::atomic<uint64_t> data_misses{0};  ///< allocations of data that had to go to the slabs
   ThreadCache* next = nullptr;
   ThreadCache* previous = nullptr;
@@ -135,6 +141,8 @@ struct SmallStats {
   int64_t data_live = 0;        ///< bytes of data blocks in users' hands
   uint64_t data_allocations = 0;
   uint64_t data_hits = 0;       ///< of these, served by a thread's list
+  size_t mid_bytes = 0;         ///< of blocks above 4 KiB in the threads' lists
+  uint64_t mid_hits = 0;        ///< allocations of such blocks served by a thread's list
   size_t data_slab_bytes = 0;   ///< bytes of slabs that hold data blocks
   size_t object_slab_bytes = 0;
   uint64_t system_calls = 0;
@@ -149,6 +157,10 @@ inline constexpr size_t kSlabBytes = size_t{64} << 10;
 
 void small_fork_lock() noexcept;
 void small_fork_unlock() noexcept;
+/// Gives the blocks above 4 KiB of a thread's lists back to the shared cache (allocator.cpp).
+void release_mid_blocks(ThreadCache& cache) noexcept;
+/// The calling thread's cache, made at its first use; null when the thread is exiting or memory is out.
+ThreadCache* thread_cache() noexcept;
 /// Registers the fork handlers of all allocators once (allocator.cpp).
 void register_allocator_fork_handlers() noexcept;
 }  // namespace detail

@@ -129,6 +129,27 @@ TEST(Allocator, ThousandSizesHoldLittleMoreThanTheLargest) {
   expect_bounded(sizes);
   for (size_t& bytes : sizes) bytes = bytes / 16 + 4097;  // the classes up to 1 MiB
   expect_bounded(sizes);
+  for (size_t& bytes : sizes) bytes = bytes / 2 + 4097;
+  expect_bounded(sizes);
+}
+
+TEST(Allocator, ThreadListsOfMiddleBlocksAreReusedAndBounded) {
+  empty_cache();
+  const uint64_t hits = memory_stats().cache_hits;
+  const Block first = take(20000);
+  give(first);
+  const Block second = take(20000);
+  EXPECT_EQ(first.data, second.data);
+  give(second);
+  EXPECT_EQ(memory_stats().cache_hits, hits + 1);
+  EXPECT_GE(memory_stats().cached, 20000u);
+  std::vector<Block> many;
+  for (int i = 0; i < 200; ++i) many.push_back(take(30000));
+  const size_t current = memory_stats().current;
+  for (Block block : many) give(block);
+  EXPECT_LE(memory_stats().current + 200 * 30000, current);
+  empty_cache();
+  EXPECT_EQ(memory_stats().largest_cached_block, 0u);
 }
 
 TEST(Allocator, RangesSplitAndMerge) {
@@ -304,13 +325,18 @@ TEST(Allocator, ForkedChildAllocatesWhileParentThreadsDo) {
 #endif
 
 struct FreesAtProcessExit {
-  Block small = take(100), large = take(2 * kMiB);
+  Block small{nullptr, 0}, large{nullptr, 0};
   ~FreesAtProcessExit() {
     give(small);
     give(large);
   }
 };
 FreesAtProcessExit g_freed_at_exit;
+
+TEST(Allocator, BlocksMayBeFreedAfterMain) {
+  g_freed_at_exit.small = take(100);
+  g_freed_at_exit.large = take(2 * kMiB);
+}
 
 }  // namespace
 }  // namespace taeda
