@@ -13,6 +13,7 @@ std::vector<const OpInfo*> all_ops() {
   for (size_t t = 0; t < detail::op_table_count; ++t) {
     for (size_t i = 0; i < detail::op_tables[t].count; ++i) ops.push_back(&detail::op_tables[t].infos[i]);
   }
+  for (const OpInfo* op : detail::custom_ops()) ops.push_back(op);
   return ops;
 }
 
@@ -229,7 +230,7 @@ Value call_op(std::string_view name, std::vector<Value> args, Kwargs kwargs) {
     for (const OpInfo* op : overloads) known += str("\n  ", op->schema);
     TAEDA_CHECK_TYPE(false, "[", name, "] the arguments must fit a signature: got (", given, "); signatures:", known);
   }
-  return best->call(best_args.data());
+  return best->invoke(best_args.data());
 }
 
 }  // namespace taeda

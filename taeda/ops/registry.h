@@ -13,6 +13,11 @@
 
 namespace taeda {
 
+namespace detail {
+struct CustomOp;
+TAEDA_API Value call_custom(const CustomOp& op, const Value* args);
+}  // namespace detail
+
 enum class OpKind : uint8_t { kPlain, kComposite, kPointwise, kView, kInplace };
 
 /// One overload of one operator.
@@ -20,13 +25,17 @@ struct OpInfo {
   const char* name;      ///< "add"
   const char* overload;  ///< "Scalar", or empty
   const char* schema;    ///< "add.Scalar(Tensor self, Scalar other, *, Scalar alpha=1) -> Tensor"
-  Value (*call)(const Value* args);  ///< takes every schema argument in order
+  Value (*call)(const Value* args);  ///< takes every schema argument in order; null for operators registered at run time
   OpKind kind;
   const char* gradient;  ///< "yes", "composite", or "none: reason"
   const char* doc;
   Onnx onnx;
   const char* autocast;  ///< "", "lower", "fp32" or "promote"
   const char* family;    ///< the source file of the definition
+  const detail::CustomOp* custom = nullptr;  ///< set for operators registered at run time
+
+  /// Calls the operator with every schema argument in order.
+  Value invoke(const Value* args) const { return custom ? detail::call_custom(*custom, args) : call(args); }
 };
 
 /// A parsed schema argument.
@@ -55,6 +64,7 @@ struct OpTable {
   const OpInfo* infos;
   size_t count;
 };
+std::vector<const OpInfo*> custom_ops();
 extern const OpTable op_tables[];
 extern const size_t op_table_count;
 }  // namespace detail

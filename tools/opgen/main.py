@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from opgen import definitions, emit_general, emit_pointwise, schema  # noqa: E402
+from opgen import definitions, emit_general, emit_namespaces, emit_pointwise, schema  # noqa: E402
 from opgen.emit_common import BANNER  # noqa: E402
 
 try:
@@ -62,6 +62,7 @@ def main():
             methods += m
     write(out / "functions.h", BANNER + '#pragma once\n#include <limits>\n#include "taeda/core/tensor.h"\n\nnamespace taeda {\n'
           + "\n".join(functions) + "\n}  // namespace taeda\n")
+    write(out / "namespaces.h", emit_namespaces.emit(functions))
     write(out / "tensor_methods.inc", BANNER + "\n".join(methods) + "\n")
     write(out / "pointwise_value_functions.inc", emit_pointwise.value_functions(pointwise))
     write(out / "registry_tables.cpp", registry(tables))
