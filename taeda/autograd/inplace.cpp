@@ -2,6 +2,7 @@
 // In-place changes: what is allowed, and how histories of tensors, bases and views follow.
 #include <mutex>
 
+#include "taeda/autograd/anomaly.h"
 #include "taeda/autograd/extras.h"
 #include "taeda/autograd/grad_mode.h"
 #include "taeda/autograd/view.h"
@@ -158,6 +159,7 @@ void attach(TensorImpl& impl, IntrusivePtr<Node> node, uint32_t output_nr) {
 
 void rebase_history(const Tensor& self, IntrusivePtr<Node> node, size_t self_edge) {
   if (!node || !is_floating_type(self.scalar_type())) return;
+  if (TAEDA_UNLIKELY(tls_modes.anomaly_level > 1)) anomaly::keep_call_site(*node);
   TensorImpl& impl = self.mutable_impl();
   const uint32_t nr = node->add_output(self);
   if (!impl.view_base) {

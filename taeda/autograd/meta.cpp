@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "taeda/autograd/accumulate_grad.h"
+#include "taeda/autograd/anomaly.h"
 #include "taeda/autograd/extras.h"
 
 namespace taeda {
@@ -48,6 +49,7 @@ void set_history(const Tensor& output, IntrusivePtr<Node> node) {
   TAEDA_CHECK(!(impl.flags & kFlagInference), "[", node->name(),
               "] inference tensors cannot take part in a recorded graph: got an inference tensor as the result; "
               "clone it outside InferenceMode first");
+  if (TAEDA_UNLIKELY(tls_modes.anomaly_level > 1)) anomaly::keep_call_site(*node);
   AutogradMeta& meta = meta_of(impl);
   meta.grad_fn = std::move(node);
   meta.output_nr = nr;

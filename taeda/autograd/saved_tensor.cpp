@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensors kept for backward, and the check that nobody changed them since.
+#include "taeda/autograd/anomaly.h"
 #include "taeda/autograd/extras.h"
 #include "taeda/autograd/saved_tensor_hooks.h"
 
@@ -123,13 +124,14 @@ void SavedTensor::throw_modified(const Node& owner) const {
     role = "an input of " + owner.name();
     if (impl.autograd && impl.autograd->grad_fn) role += ", made by " + impl.autograd->grad_fn->name();
   }
+  const std::string site = anomaly::call_site(owner);
   std::string where;
   if (owner.extras && !owner.extras->module_path.empty()) where = " in module " + owner.extras->module_path;
   TAEDA_CHECK(false, "[", owner.name(), "] a tensor needed for its gradient was modified by an in-place operation: got ",
               describe(changed), ", ", role, where, ", at version ", impl.version(), " where version ", version_,
               " was saved", writer ? str("; last changed by ", writer) : std::string(),
               "; use the out-of-place form of that operation, or clone() the tensor before it (set_detect_anomaly(\"full\")"
-              " adds where the operator was called)");
+              " adds where the operator was called)", site.empty() ? site : "\nthe operator was called at\n" + site);
   __builtin_unreachable();
 }
 

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "taeda/core/node.h"
+#include "taeda/ops/finite.h"
 #include "taeda/ops/registry.h"
 
 namespace taeda {
@@ -45,7 +46,8 @@ inline Tensor or_undefined(const std::optional<Tensor>& t) { return t ? *t : Ten
 TAEDA_API Value intercept(const OpInfo& op, std::vector<Value> args);
 /// Gives a lazy tensor its data (set by the capture in the graph room).
 TAEDA_API void flush_lazy(const Tensor& tensor);
-TAEDA_API void check_finite(const OpInfo& op, const Tensor& result);
+/// Throws when `result` holds a NaN, or an infinity that no argument held. Defined in taeda/autograd.
+TAEDA_API TAEDA_COLD void report_unless_passed_on(const OpInfo& op, const Tensor& result, const std::vector<Value>& args);
 
 template <class R>
 struct FromResult;
@@ -90,22 +92,26 @@ R intercepted(const OpInfo& op, std::vector<Value> args) {
   return FromResult<R>::get(intercept(op, std::move(args)));
 }
 
-/// Reports the first NaN or Inf of a result in anomaly mode; otherwise passes it through.
-template <class R>
-R checked(const OpInfo& op, R result) {
-  if (TAEDA_UNLIKELY(tls_modes.active & kModeAnomaly)) {
-    if constexpr (std::is_same_v<R, Tensor>) {
-      check_finite(op, result);
-    } else if constexpr (std::is_same_v<R, std::vector<Tensor>>) {
-      for (const Tensor& t : result) check_finite(op, t);
-    } else if constexpr (requires { std::tuple_size<R>::value; }) {
-      std::apply([&](const auto&... item) {
-        ([&] {
-          if constexpr (std::is_same_v<std::decay_t<decltype(item)>, Tensor>) check_finite(op, item);
-        }(), ...);
-      }, result);
-    }
-  }
+/// Checks a result in anomaly mode; otherwise passes it through. `args()` gives the call's arguments for the report.
+template <class Args>
+void check_finite(const OpInfo& op, const Tensor& result, const Args& args) {
+  if (!result.defined() || tls_finite_blocks.has(result.impl().data()) || all_finite(result)) return;
+  report_unless_passed_on(op, result, args());
+}
+template <class Args>
+void check_finite(const OpInfo& op, const std::vector<Tensor>& results, const Args& args) {
+  for (const Tensor& t : results) check_finite(op, t, args);
+}
+template <class Args, class... T>
+void check_finite(const OpInfo& op, const std::tuple<T...>& results, const Args& args) {
+  std::apply([&](const auto&... item) { (check_finite(op, item, args), ...); }, results);
+}
+template <class Args, class Other>
+  requires(std::is_arithmetic_v<Other> || std::is_same_v<Other, Scalar>)
+void check_finite(const OpInfo&, const Other&, const Args&) {}
+template <class R, class Args>
+R checked(const OpInfo& op, R result, const Args& args) {
+  if (TAEDA_UNLIKELY(tls_modes.active & kModeAnomaly)) check_finite(op, result, args);
   return result;
 }
 

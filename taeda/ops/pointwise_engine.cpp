@@ -252,13 +252,14 @@ uint32_t all_flags(const Op& op, const Operand* in) {
 TAEDA_NOINLINE Tensor run_slow(const Op& op, const OpInfo& info, const Operand* in, const Scalar* attrs) {
   if (tls_modes.active & kModeIntercept) return detail::intercept(info, values_of(op, in, attrs)).tensor();
   IntrusivePtr<autograd::Node> node = autograd::recording() ? record(op, in, attrs, false) : nullptr;
+  if (tls_modes.active & kModeAnomaly) detail::tls_finite_blocks.clear();
   Tensor result = compute(op, in, attrs);
   if (node) {
     auto& recorded = static_cast<PointwiseNode&>(*node);
     autograd::set_history(result, std::move(node));
     complete(recorded, in, result);
   }
-  return detail::checked(info, std::move(result));
+  return detail::checked(info, std::move(result), [&] { return values_of(op, in, attrs); });
 }
 
 /// Whether reading `source` while writing `self` would see written elements.
@@ -319,12 +320,13 @@ Tensor& run_inplace(const Op& op, const OpInfo& info, const Tensor& self, const 
     node = record(op, in, attrs, true);
     autograd::check_inplace(self, node != nullptr, info.name);
   }
+  if (tls_modes.active & kModeAnomaly) detail::tls_finite_blocks.clear();
   compute_into(op, self, in, attrs, "_");
   if (node) {
     complete(static_cast<PointwiseNode&>(*node), in, self);
     autograd::rebase_history(self, std::move(node));
   }
-  if (tls_modes.active & kModeAnomaly) detail::check_finite(info, self);
+  if (tls_modes.active & kModeAnomaly) detail::check_finite(info, self, [&] { return values_of(op, in, attrs); });
   return result;
 }
 

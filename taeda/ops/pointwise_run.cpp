@@ -2,10 +2,12 @@
 // Layout, conversion and threads for pointwise kernels.
 #include "taeda/ops/pointwise_run.h"
 
+#include <atomic>
 #include <cstring>
 
 #include "cpu/pointwise_ids.h"
 #include "taeda/cpu/pointwise_abi.h"
+#include "taeda/ops/finite.h"
 #include "taeda/ops/strided_iteration.h"
 
 namespace taeda::pointwise {
@@ -130,6 +132,24 @@ bool same_dense_layout(const TensorImpl& out, const TensorImpl& t) {
   return t.sizes() == out.sizes() && t.strides() == out.strides() && out.is_non_overlapping_and_dense();
 }
 
+/// Runs the kernel block by block and checks each block while it is in the cache.
+TAEDA_NOINLINE void run_checked(const Job& job, char* const* base, const int64_t* strides, const TensorImpl& out) {
+  constexpr int64_t kCheckedBlock = 4096;
+  std::atomic<bool> finite{true};
+  parallel_for(0, out.numel, kPointwiseGrain, [&](int64_t begin, int64_t end) {
+    char* ptrs[kMaxOperands];
+    bool fine = true;
+    for (int64_t at = begin; at < end; at += kCheckedBlock) {
+      const int64_t n = std::min(kCheckedBlock, end - at);
+      for (int k = 0; k < job.operands; ++k) ptrs[k] = base[k] + at * strides[k];
+      job(ptrs, strides, n);
+      fine = fine && detail::all_finite(ptrs[0], n, out.dtype);
+    }
+    if (!fine) finite.store(false, std::memory_order_relaxed);
+  });
+  if (finite.load(std::memory_order_relaxed)) detail::tls_finite_blocks.add(out.data());
+}
+
 }  // namespace
 
 void execute(int id, ScalarType compute_dtype, const TensorImpl& out, const Input* in, int inputs, const Scalar* attrs,
@@ -176,6 +196,10 @@ void execute(int id, ScalarType compute_dtype, const TensorImpl& out, const Inpu
       const TensorImpl* t = in[i].tensor;
       base[i + 1] = t ? t->data() : constants[i].bytes;
       strides[i + 1] = t && (t->numel != 1 || out.numel == 1) ? static_cast<int64_t>(t->itemsize()) : 0;
+    }
+    if (TAEDA_UNLIKELY((tls_modes.anomaly_level != 0) && is_floating_type(out.dtype))) {
+      run_checked(job, base, strides, out);
+      return;
     }
     parallel_for(0, out.numel, kPointwiseGrain, [&](int64_t begin, int64_t end) {
       char* ptrs[kMaxOperands];

@@ -229,7 +229,8 @@ def door(d, index, info_table):
         body.append(f"  const bool record = autograd::recording() && ({cond});")
         if inplace:
             body.append(f"  if (autograd::recording()) autograd::check_inplace(self, record, {c_string(s.name)});")
-        plain = f"detail::mutate(self, [&] {{ {target}; }}); return const_cast<Tensor&>(self);" if inplace else f"return detail::checked({info}, {target});"
+        plain = f"detail::mutate(self, [&] {{ {target}; }}); return const_cast<Tensor&>(self);" if inplace else (f"return {target};" if s.returns_view else
+            f"detail::tls_finite_blocks.clear(); return detail::checked({info}, {target}, [&] {{ return std::vector<Value>{boxed_values(s)}; }});")
         body.append(f"  if (!record) {{ {plain} }}")
         body += record_statements(d, plan, inplace)
         if inplace:
@@ -238,10 +239,13 @@ def door(d, index, info_table):
             body += save_outputs(plan, "self", False)
             body.append("  return const_cast<Tensor&>(self);")
         else:
+            if not s.returns_view:
+                body.append("  detail::tls_finite_blocks.clear();")
             body.append(f"  {rt} result = [&] {{ BelowDoorGuard below; return {target}; }}();")
             body.append(f"  detail::set_histories<{view}>(result, node);")
             body += save_outputs(plan, "result", multi)
-            body.append(f"  return detail::checked({info}, std::move(result));")
+            body.append("  return result;" if s.returns_view else
+                        f"  return detail::checked({info}, std::move(result), [&] {{ return std::vector<Value>{boxed_values(s)}; }});")
     else:
         if inplace:
             body.append(f"  if (autograd::recording()) autograd::check_inplace(self, detail::wants(self), {c_string(s.name)});")
