@@ -80,6 +80,20 @@ void launch(const Op& op, ScalarType compute, const TensorImpl& out, const Opera
   execute(op.kernel, compute, out, inputs, op.inputs, attrs, op.attributes, op.name);
 }
 
+/// Integer division has no result for a divisor of zero.
+void check_divisor(const Op& op, ScalarType compute, const Operand& divisor) {
+  if (!op.int_divisor || is_floating_type(compute)) return;
+  bool zero = false;
+  if (divisor.is_tensor()) {
+    BelowDoorGuard below;
+    zero = taeda::any(taeda::logical_not(divisor.tensor())).item<bool>();
+  } else {
+    zero = !divisor.scalar().unchecked<bool>();
+  }
+  TAEDA_CHECK(!zero, "[", op.name, "] ZeroDivisionError: integers cannot be divided by zero: got a divisor of 0; ",
+              "mask it or convert to a floating dtype");
+}
+
 Tensor compute(const Op& op, const Operand* in, const Scalar* attrs) {
   // One or two tensors of equal shape and dtype are the common case.
   const bool first = in[0].is_tensor();
@@ -96,6 +110,7 @@ Tensor compute(const Op& op, const Operand* in, const Scalar* attrs) {
     }
   }
   const Types types = types_of(op, in);
+  check_divisor(op, types.compute, in[op.inputs - 1]);
   const DimVector shape = shape_of(op, in);
   Tensor out = make_output(op, in, shape, types.result);
   launch(op, types.compute, out.impl(), in, attrs);
@@ -287,6 +302,7 @@ void compute_into(const Op& op, const Tensor& self, const Operand* in, const Sca
   TAEDA_CHECK(IntArrayRef(shape) == self.sizes(), "[", op.name, suffix, "] output with shape ", self.sizes(),
               " doesn't match the broadcast shape ", IntArrayRef(shape), "; use the form that returns a new tensor");
   detail::check_writable(self, op.name);
+  check_divisor(op, types.compute, in[op.inputs - 1]);
   Operand copies[kMaxInputs];
   Tensor held[kMaxInputs];
   for (int i = 0; i < op.inputs; ++i) {

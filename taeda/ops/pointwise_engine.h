@@ -29,6 +29,7 @@ struct Op {
   bool bools, ints, floats;
   uint8_t inputs, attributes;
   Gradient gradients[kMaxInputs];
+  bool int_divisor = false;  ///< a zero in the last input is an error when it computes in integers
 };
 
 /// An input: a tensor, or a number in its place.
