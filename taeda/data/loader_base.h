@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all loaders do: give requests to threads, collect batches in order, stop cleanly, remember the place in an epoch.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "taeda/data/datasets.h"
+#include "taeda/data/iterator.h"
+#include "taeda/data/options.h"
+#include "taeda/data/random.h"
+#include "taeda/data/worker_exception.h"
+
+namespace taeda::data {
+
+namespace detail {
+
+/// Jobs to the threads and results back. All waiting is under one mutex.
+template <class Request, class Batch>
+class Shuttle {
+ public:
+  struct Job {
+    Request request;
+    size_t number;
+  };
+  struct Result {
+    std::optional<Batch> batch;
+    std::exception_ptr exception;
+    FailedSample sample;
+    size_t number = 0;
+  };
+
+  explicit Shuttle(bool ordered) : ordered_(ordered) {}
+
+  void push_job(Request request, size_t number) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      jobs_.push_back({std::move(request), number});
+      ++in_flight_;
+    }
+    jobs_changed_.notify_one();
+  }
+  /// The next job; nothing when the threads are to end.
+  std::optional<Job> pop_job() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    jobs_changed_.wait(lock, [&] { return closed_ || !jobs_.empty(); });
+    if (closed_) return std::nullopt;
+    std::optional<Job> job(std::move(jobs_.front()));
+    jobs_.pop_front();
+    return job;
+  }
+  void push_result(Result result) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      const size_t number = result.number;
+      results_.emplace(ordered_ ? number : arrived_++, std::move(result));
+    }
+    results_changed_.notify_one();
+  }
+  /// The next result in order (or of arrival); nothing when no job is under way. Throws Error after `timeout`.
+  std::optional<Result> pop_result(const std::optional<std::chrono::milliseconds>& timeout) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    if (in_flight_ == 0) return std::nullopt;
+    const auto ready = [&] { return !results_.empty() && (!ordered_ || results_.begin()->first == next_); };
+    if (timeout) {
+      TAEDA_CHECK(results_changed_.wait_for(lock, *timeout, ready), "[DataLoader] a batch must come within the timeout: waited ",
+                  timeout->count(), " ms; raise the timeout or the number of workers");
+    } else {
+      results_changed_.wait(lock, ready);
+    }
+    std::optional<Result> result(std::move(results_.begin()->second));
+    results_.erase(results_.begin());
+    ++next_;
+    --in_flight_;
+    return result;
+  }
+  size_t in_flight() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return in_flight_;
+  }
+  /// Drops waiting jobs and waits until those under way are over; `stop` makes them end early.
+  void drain() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    stop.store(true, std::memory_order_relaxed);
+    in_flight_ -= jobs_.size();
+    jobs_.clear();
+    results_changed_.wait(lock, [&] { return results_.size() == in_flight_; });
+    results_.clear();
+    in_flight_ = next_ = arrived_ = 0;
+    stop.store(false, std::memory_order_relaxed);
+  }
+  /// The number that the first result of an epoch has.
+  void start_at(size_t number) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    next_ = number;
+  }
+  void close() {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      closed_ = true;
+    }
+    jobs_changed_.notify_all();
+  }
+
+  std::atomic<bool> stop{false};
+
+ private:
+  const bool ordered_;
+  std::mutex mutex_;
+  std::condition_variable jobs_changed_, results_changed_;
+  std::deque<Job> jobs_;
+  std::map<size_t, Result> results_;  ///< by number, or by arrival
+  size_t in_flight_ = 0;              ///< jobs given and not taken back
+  size_t next_ = 0;
+  size_t arrived_ = 0;
+  bool closed_ = false;
+};
+
+}  // namespace detail
+
+/// Base of the loaders. Iterating begins a new epoch; leaving a loop early is fine. One thread may use a loader at a time.
+template <class Dataset, class Batch, class BatchRequest>
+class DataLoaderBase : public detail::BatchSource<Batch> {
+ public:
+  using BatchType = Batch;
+  using BatchRequestType = BatchRequest;
+
+  explicit DataLoaderBase(DataLoaderOptions options, std::unique_ptr<Dataset> main_thread_dataset = nullptr)
+      : options_(options), main_thread_dataset_(std::move(main_thread_dataset)), shuttle_(options_.enforce_ordering) {
+    TAEDA_CHECK_VALUE(options_.batch_size > 0, "[DataLoader] the batch size must be positive: got 0; choose one");
+  }
+  ~DataLoaderBase() override { join(); }
+  DataLoaderBase(const DataLoaderBase&) = delete;
+  DataLoaderBase& operator=(const DataLoaderBase&) = delete;
+
+  /// Begins an epoch, or goes on with the one that `load` found under way.
+  Iterator<Batch> begin() {
+    TAEDA_CHECK(!joined_, "[DataLoader] a loader gives no batches after join(); make another one");
+    ++this->generation;
+    if (options_.workers > 0) shuttle_.drain();
+    if (resume_) {
+      delivered_ = requested_ = *std::exchange(resume_, std::nullopt);
+    } else {
+      delivered_ = requested_ = 0;
+      ++epoch_;
+      reset();
+    }
+    finished_ = false;
+    if (options_.workers > 0) {
+      shuttle_.start_at(options_.enforce_ordering ? requested_ : 0);
+      prefetch(options_.max_jobs ? options_.max_jobs : 1);
+    }
+    return Iterator<Batch>(this);
+  }
+  Iterator<Batch> end() { return {}; }
+
+  /// Ends the threads. Happens on destruction too; work on a sample that has begun is finished first.
+  void join() {
+    if (joined_) return;
+    joined_ = true;
+    shuttle_.stop.store(true, std::memory_order_relaxed);
+    shuttle_.close();
+    for (std::thread& worker : workers_) worker.join();
+    workers_.clear();
+  }
+
+  const FullDataLoaderOptions& options() const noexcept { return options_; }
+  /// Batches of the current epoch that the loop has got.
+  size_t batches_delivered() const { return delivered_; }
+  /// Epochs begun.
+  size_t epoch() const { return epoch_; }
+
+  std::optional<Batch> next_batch() override {
+    std::optional<Batch> batch = options_.workers > 0 ? next_from_workers() : next_from_main_thread();
+    if (batch) ++delivered_;
+    else finished_ = true;
+    return batch;
+  }
+
+ protected:
+  /// The next request of the epoch.
+  virtual std::optional<BatchRequest> get_batch_request() = 0;
+  virtual void reset() = 0;
+
+  template <class D>
+  void start_worker(D dataset) {
+    workers_.emplace_back([this, dataset = std::move(dataset)]() mutable {
+      if constexpr (requires { dataset->get_batch(std::declval<BatchRequest>()); }) work(*dataset);
+      else work(dataset);
+    });
+  }
+
+  FullDataLoaderOptions options_;
+  std::unique_ptr<Dataset> main_thread_dataset_;
+  size_t epoch_ = 0;
+  size_t delivered_ = 0;
+  size_t requested_ = 0;
+  bool finished_ = true;
+  uint64_t seed_ = loader_seed();
+  std::optional<size_t> resume_;
+
+ private:
+  void prefetch(size_t jobs) {
+    for (size_t i = 0; i < jobs; ++i) {
+      std::optional<BatchRequest> request = get_batch_request();
+      if (!request) return;
+      shuttle_.push_job(std::move(*request), requested_++);
+    }
+  }
+
+  std::optional<Batch> next_from_workers() {
+    while (auto result = shuttle_.pop_result(options_.timeout)) {
+      if (result->exception) throw WorkerException(result->exception, result->sample);
+      prefetch(1);
+      if (result->batch) return std::move(result->batch);
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Batch> next_from_main_thread() {
+    std::optional<BatchRequest> request = get_batch_request();
+    if (!request) return std::nullopt;
+    const RandomScope random(seed_, epoch_, requested_++);
+    detail::failed_sample() = {};
+    try {
+      return main_thread_dataset_->get_batch(std::move(*request));
+    } catch (...) {
+      detail::rethrow_with_sample();
+    }
+  }
+
+  void work(Dataset& dataset) {
+    detail::stop_request() = &shuttle_.stop;
+    while (auto job = shuttle_.pop_job()) {
+      typename detail::Shuttle<BatchRequest, Batch>::Result result;
+      result.number = job->number;
+      const RandomScope random(seed_, epoch_, job->number);
+      detail::failed_sample() = {};
+      try {
+        result.batch = dataset.get_batch(std::move(job->request));
+      } catch (const detail::Stopped&) {
+      } catch (...) {
+        result.exception = std::current_exception();
+        result.sample = detail::failed_sample();
+      }
+      shuttle_.push_result(std::move(result));
+    }
+  }
+
+  detail::Shuttle<BatchRequest, Batch> shuttle_;
+  std::vector<std::thread> workers_;
+  bool joined_ = false;
+};
+
+}  // namespace taeda::data
