@@ -322,20 +322,12 @@ class Runner {
   Call call_;
 };
 
-/// The lines of ops.json by operator. Only the operator's name is read until a case runs.
-const std::map<std::string, std::vector<std::string>>& cases() {
+/// The cases of ops.json by operator.
+const std::map<std::string, std::vector<Json>>& cases() {
   static const auto* all = [] {
-    auto* lines = new std::map<std::string, std::vector<std::string>>;
-    std::ifstream file(test::oracle_path("ops.json"));
-    const std::string key = "\"op\": \"";
-    for (std::string line; std::getline(file, line);) {
-      const size_t at = line.find(key);
-      if (at == std::string::npos) continue;
-      if (line.back() == ',') line.pop_back();
-      const size_t start = at + key.size();
-      (*lines)[line.substr(start, line.find('"', start) - start)].push_back(line);
-    }
-    return lines;
+    auto* found = new std::map<std::string, std::vector<Json>>;
+    test::for_each_oracle_case("ops.json", [&](const Json& c) { (*found)[c["op"].get<std::string>()].push_back(c); });
+    return found;
   }();
   return *all;
 }
@@ -353,8 +345,7 @@ TEST_P(OperatorOracle, MatchesReference) {
   const std::string name = is_special(op) ? op : registry_name(op);
   if (name.empty()) GTEST_SKIP() << op << " is not defined";
   const char* only = std::getenv("TAEDA_ORACLE_CASE");
-  for (const std::string& line : cases().at(op)) {
-    const Json c = Json::parse(line);
+  for (const Json& c : cases().at(op)) {
     if (only && c["id"].get<std::string>().find(only) == std::string::npos) continue;
     Runner(c, name).run();
   }
@@ -369,6 +360,7 @@ INSTANTIATE_TEST_SUITE_P(Ops, OperatorOracle, testing::ValuesIn(operator_names()
 
 /// Prints which operators of the reference are missing; does not fail.
 TEST(OperatorCoverage, ListsMissingOperators) {
+  ASSERT_FALSE(cases().empty()) << "no case was read";
   std::vector<std::string> missing;
   for (const std::string& op : operator_names()) {
     if (!is_special(op) && registry_name(op).empty()) missing.push_back(op);
