@@ -232,11 +232,11 @@ Tensor quantile_of(const Tensor& self, const Tensor& q, std::optional<int64_t> d
     shape[0] = qs.numel();
     return values.reshape(shape);
   }
-  values = values.unsqueeze(-1).transpose(*dim < 0 ? *dim - 1 : *dim, -2);  // q where the dimension was, then one of size 1
   const int64_t at = maybe_wrap_dim(*dim, ndim);
-  values = values.transpose(at, -1);  // size 1 in its place, q last
-  if (!keepdim) values = values.squeeze(at);
-  return one ? values.squeeze(-1) : values.movedim(-1, 0);
+  values = values.transpose(at, -1);  // q where the dimension was
+  if (one) return keepdim ? values : values.squeeze(at);
+  values = values.movedim(at, 0);
+  return keepdim ? values.unsqueeze(at + 1) : values;
 }
 /// Quantiles of all elements or along `dim`; several values of q come as a first dimension.
 struct Quantile : Composite {
