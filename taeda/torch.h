@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// The library under the names of LibTorch: `torch::`, `at::` and `c10::`. Programs written for <torch/torch.h> include this.
+// Inner namespaces are aliases, so that `using namespace torch;` leaves `nn::Linear` with one meaning.
+#pragma once
+
+#include <string_view>
+
+#include "taeda/taeda.h"       // IWYU pragma: export
+#include "taeda/torch_macros.h"  // IWYU pragma: export
+
+namespace taeda {
+
+// Namespaces that a program may name before their rooms are included.
+namespace nn::functional {}
+namespace nn::init {}
+namespace nn::utils {}
+namespace optim {}
+namespace data::datasets {}
+namespace data::samplers {}
+namespace data::transforms {}
+namespace serialize {}
+namespace special {}
+namespace fft {}
+namespace linalg {}
+
+/// CUDA is not there yet: these report so.
+namespace cuda {
+inline bool is_available() { return false; }
+inline bool cudnn_is_available() { return false; }
+inline DeviceIndex device_count() { return 0; }
+inline void manual_seed(uint64_t) {}
+inline void manual_seed_all(uint64_t) {}
+inline void synchronize(int64_t = -1) {}
+}  // namespace cuda
+
+namespace detail {
+/// 0, 1, …, end - 1 in a range-based for loop.
+template <class T>
+class IntegerRange {
+ public:
+  struct iterator {
+    T value;
+    T operator*() const { return value; }
+    iterator& operator++() {
+      ++value;
+      return *this;
+    }
+    bool operator==(const iterator& other) const { return value == other.value; }
+  };
+  IntegerRange(T begin, T end) : begin_{begin}, end_{end < begin ? begin : end} {}
+  iterator begin() const { return begin_; }
+  iterator end() const { return end_; }
+
+ private:
+  iterator begin_, end_;
+};
+}  // namespace detail
+template <class T>
+  requires std::is_integral_v<T>
+detail::IntegerRange<T> irange(T end) {
+  return {T(0), end};
+}
+template <class A, class B>
+  requires(std::is_integral_v<A> && std::is_integral_v<B>)
+detail::IntegerRange<B> irange(A begin, B end) {
+  return {static_cast<B>(begin), end};
+}
+
+}  // namespace taeda
+
+namespace c10 {
+using namespace taeda;  // NOLINT(google-build-using-namespace)
+using std::nullopt;
+using std::optional;
+using std::string_view;
+template <class T>
+using intrusive_ptr = taeda::IntrusivePtr<T>;
+template <class T>
+using List = std::vector<T>;
+using SymInt = int64_t;
+using SymIntArrayRef = taeda::IntArrayRef;
+inline constexpr auto make_optional = [](auto&& value) { return std::make_optional(std::forward<decltype(value)>(value)); };
+}  // namespace c10
+
+namespace caffe2 {
+using TypeMeta = taeda::TypeMeta;
+}
+
+namespace at {
+using namespace taeda;  // NOLINT(google-build-using-namespace)
+using taeda::print;
+namespace indexing = taeda::indexing;
+namespace autograd = taeda::autograd;
+using c10::SymInt;
+/// Operators called under it run their kernels at once (`at::AutoDispatchBelowADInplaceOrView`).
+using AutoDispatchBelowADInplaceOrView = taeda::BelowDoorGuard;
+using AutoDispatchBelowAutograd = taeda::BelowDoorGuard;
+using AutoNonVariableTypeMode = taeda::BelowDoorGuard;
+inline bool hasCUDA() { return false; }
+}  // namespace at
+
+namespace torch {
+using namespace taeda;  // NOLINT(google-build-using-namespace)
+using std::nullopt;
+using std::optional;
+namespace nn = taeda::nn;
+namespace optim = taeda::optim;
+namespace autograd = taeda::autograd;
+namespace indexing = taeda::indexing;
+namespace data = taeda::data;
+namespace serialize = taeda::serialize;
+namespace special = taeda::special;
+namespace fft = taeda::fft;
+namespace linalg = taeda::linalg;
+namespace cuda = taeda::cuda;
+/// Whether both are undefined, or both are equal.
+inline bool equal_if_defined(const Tensor& a, const Tensor& b) {
+  return (!a.defined() && !b.defined()) || (a.defined() && b.defined() && a.equal(b));
+}
+}  // namespace torch
