@@ -30,6 +30,9 @@ foreach(folder IN LISTS taeda_test_folders)
     RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/tests")
   target_link_libraries(taeda_test_${folder} PRIVATE
     $<TARGET_NAME_IF_EXISTS:taeda_test_support_sources> taeda_test_support GTest::gtest_main)
+  if(folder STREQUAL "torch_compat")  # programs that include <torch/torch.h>
+    target_link_libraries(taeda_test_${folder} PRIVATE taeda_compat)
+  endif()
   gtest_discover_tests(taeda_test_${folder} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${folder}."
     PROPERTIES LABELS ${folder} TIMEOUT 900)
 endforeach()

@@ -171,7 +171,7 @@ struct CircularPad : Composite {
 
 /// Padding by mode: "constant" (with value), "reflect", "replicate" or "circular".
 struct Pad : Composite {
-  static constexpr auto schema = "pad(Tensor self, int[] pad, str mode=\"constant\", float? value=None) -> Tensor";
+  static constexpr auto schema = "pad(Tensor self, int[] pad, str mode='constant', float? value=None) -> Tensor";
   static constexpr auto variants = "function";
   static Tensor forward(const Tensor& self, IntArrayRef pad, std::string_view mode, std::optional<double> value) {
     TAEDA_CHECK(pad.size() % 2 == 0, "[pad] padding length must be divisible by 2: got ", pad, "; give two amounts for each dimension");

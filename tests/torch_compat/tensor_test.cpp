@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs as a user of LibTorch writes them: creation, operators, indexing, printing, dispatch, errors.
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include <sstream>
+
+namespace {
+
+using namespace torch::indexing;  // NOLINT
+
+std::string text(const torch::Tensor& t) {
+  std::ostringstream stream;
+  stream << t;
+  return stream.str();
+}
+
+TEST(TorchCompat, ValuesGetLibTorchsDtypes) {
+  EXPECT_EQ(torch::tensor(1).scalar_type(), torch::kLong);
+  EXPECT_EQ(torch::tensor(1.5).scalar_type(), torch::kFloat);
+  EXPECT_EQ(torch::tensor(1.5f).scalar_type(), torch::kFloat);
+  EXPECT_EQ(torch::tensor(true).scalar_type(), torch::kBool);
+  EXPECT_EQ(torch::tensor({1, 2, 3}).scalar_type(), torch::kLong);
+  EXPECT_EQ(torch::tensor({1.0, 2.0}, torch::kDouble).scalar_type(), torch::kDouble);
+  EXPECT_EQ(torch::tensor(std::vector<int64_t>{1, 2}).scalar_type(), torch::kLong);
+  EXPECT_EQ(torch::tensor(std::vector<int>{1, 2}).scalar_type(), torch::kLong);
+  EXPECT_EQ(torch::tensor(std::vector<uint8_t>{1, 2}).scalar_type(), torch::kByte);
+  EXPECT_EQ(torch::tensor(std::vector<bool>{true, false}).scalar_type(), torch::kBool);
+  EXPECT_EQ(torch::tensor({true, false}).scalar_type(), torch::kBool);
+}
+
+TEST(TorchCompat, NestedListsGiveShapes) {
+  EXPECT_EQ(torch::tensor(1).sizes(), torch::IntArrayRef({}));
+  EXPECT_EQ(torch::tensor({1}).sizes(), torch::IntArrayRef({1}));
+  EXPECT_EQ(torch::tensor({{1, 2, 3}, {4, 5, 6}}).sizes(), torch::IntArrayRef({2, 3}));
+  EXPECT_EQ(torch::tensor({{{1.0}, {2.0}}}).sizes(), torch::IntArrayRef({1, 2, 1}));
+  EXPECT_EQ(torch::tensor({}).sizes(), torch::IntArrayRef({0}));
+  const auto t = torch::tensor({{1, 2}, {3, 4}}, torch::kFloat);
+  EXPECT_EQ(t[1][0].item<float>(), 3);
+  EXPECT_THROW(torch::tensor({{1, 2}, {3}}), c10::Error);
+  EXPECT_THROW(torch::tensor({{1.5, 2.5}, {3, 4}}), c10::Error);
+}
+
+TEST(TorchCompat, OptionsChain) {
+  const auto options = torch::TensorOptions().dtype(torch::kDouble).device(torch::kCPU).requires_grad(true);
+  const torch::Tensor t = torch::zeros({2, 3}, options);
+  EXPECT_EQ(t.dtype(), torch::kDouble);
+  EXPECT_TRUE(t.requires_grad());
+  EXPECT_EQ(torch::ones({2}, torch::dtype(torch::kInt64)).scalar_type(), at::kLong);
+  EXPECT_TRUE(torch::ones({2}, torch::requires_grad()).requires_grad());
+}
+
+TEST(TorchCompat, OperatorsMixTensorsAndNumbers) {
+  const torch::Tensor x = torch::arange(4, torch::kFloat);
+  EXPECT_TRUE(torch::equal(2 * x + 1, torch::tensor({1.0, 3.0, 5.0, 7.0})));
+  EXPECT_TRUE(torch::equal(1 - x, torch::tensor({1.0, 0.0, -1.0, -2.0})));
+  EXPECT_TRUE(torch::equal(6 / (x + 1), torch::tensor({6.0, 3.0, 2.0, 1.5})));
+  EXPECT_TRUE(torch::equal(x > 1, torch::tensor({false, false, true, true})));
+  EXPECT_TRUE(torch::equal(1 < x, x > 1));
+  EXPECT_TRUE(torch::equal((x > 0) & (x < 3), torch::tensor({false, true, true, false})));
+  EXPECT_TRUE(torch::equal(~(x > 1), x <= 1));
+  EXPECT_TRUE(torch::equal(-x, x * -1));
+  torch::Tensor y = x.clone();
+  y += 1;
+  y *= x;
+  y -= x;
+  y /= 2;
+  EXPECT_TRUE(torch::equal(y, x * x / 2));
+}
+
+TEST(TorchCompat, IndexingLikePython) {
+  const torch::Tensor x = torch::arange(12).view({3, 4});
+  EXPECT_TRUE(torch::equal(x.index({1}), torch::tensor({4, 5, 6, 7})));
+  EXPECT_TRUE(torch::equal(x.index({Slice(), 1}), torch::tensor({1, 5, 9})));
+  EXPECT_TRUE(torch::equal(x.index({"...", 0}), torch::tensor({0, 4, 8})));
+  EXPECT_TRUE(torch::equal(x.index({Slice(1, None), Slice(None, None, 2)}), torch::tensor({{4, 6}, {8, 10}})));
+  EXPECT_EQ(x.index({None, 0}).sizes(), torch::IntArrayRef({1, 4}));
+  EXPECT_TRUE(torch::equal(x.index({torch::tensor({0, 2})}), torch::tensor({{0, 1, 2, 3}, {8, 9, 10, 11}})));
+  EXPECT_TRUE(torch::equal(x.index({x > 8}), torch::tensor({9, 10, 11})));
+  EXPECT_TRUE(torch::equal(x.index({torch::tensor({0, 1}), torch::tensor({3, 0})}), torch::tensor({3, 4})));
+  torch::Tensor y = x.clone();
+  y.index_put_({0, Slice(None, 2)}, 100);
+  y.index_put_({y == 5}, -1);
+  y[2][3] = 42;
+  y[1] = torch::tensor({7, 7, 7, 7});
+  EXPECT_TRUE(torch::equal(y, torch::tensor({{100, 100, 2, 3}, {7, 7, 7, 7}, {8, 9, 10, 42}})));
+  EXPECT_THROW(x.index({5}), c10::IndexError);
+  EXPECT_THROW(x.index({0, 0, 0}), c10::IndexError);
+  EXPECT_THROW(x.index({torch::tensor({0, 7})}), c10::IndexError);
+}
+
+TEST(TorchCompat, PrintsAsLibTorch) {
+  EXPECT_EQ(text(torch::ones({2, 2})), " 1  1\n 1  1\n[ CPUFloatType{2,2} ]");
+  EXPECT_EQ(text(torch::tensor({1.5, 2.25})), " 1.5000\n 2.2500\n[ CPUFloatType{2} ]");
+  EXPECT_EQ(text(torch::tensor(3.5)), "3.5\n[ CPUFloatType{} ]");
+  EXPECT_EQ(text(torch::tensor({100000.5, 1234567.5}, torch::kDouble)), "1000000 *\n 0.1000\n 1.2346\n[ CPUDoubleType{2} ]");
+  EXPECT_EQ(text(torch::zeros({0})), "[ CPUFloatType{0} ]");
+  EXPECT_EQ(text(torch::Tensor()), "[ Tensor (undefined) ]");
+  EXPECT_EQ(text(torch::arange(4).view({1, 2, 2})), "(1,.,.) = \n 0  1\n  2  3\n[ CPULongType{1,2,2} ]");
+}
+
+TEST(TorchCompat, DispatchMacrosAndChecks) {
+  const torch::Tensor x = torch::arange(4, torch::kDouble);
+  double sum = 0;
+  AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "sum", [&] {
+    const scalar_t* data = x.data_ptr<scalar_t>();
+    for (const auto i : c10::irange(x.numel())) sum += static_cast<double>(data[i]);
+  });
+  EXPECT_EQ(sum, 6);
+  EXPECT_THROW(AT_DISPATCH_INTEGRAL_TYPES(x.scalar_type(), "none", [&] { return; }), c10::Error);
+  EXPECT_THROW(TORCH_CHECK(false, "value ", 3, " is wrong"), c10::Error);
+  EXPECT_NO_THROW(TORCH_CHECK_EQ(1 + 1, 2));
+  try {
+    TORCH_CHECK(1 == 2, "message ", 5);
+  } catch (const c10::Error& e) {
+    EXPECT_EQ(e.msg(), "message 5");
+  }
+}
+
+TEST(TorchCompat, AccessorsAndBlobs) {
+  std::vector<float> data{1, 2, 3, 4, 5, 6};
+  torch::Tensor t = torch::from_blob(data.data(), {2, 3});
+  auto a = t.accessor<float, 2>();
+  EXPECT_EQ(a[1][2], 6);
+  a[0][0] = 10;
+  EXPECT_EQ(data[0], 10);
+  bool freed = false;
+  {
+    const torch::Tensor strided = torch::from_blob(data.data(), {3, 2}, {1, 3}, [&](void*) { freed = true; }, torch::kFloat);
+    const torch::Tensor view = strided.t();
+    EXPECT_TRUE(torch::equal(view, t));
+  }
+  EXPECT_TRUE(freed);
+  int rows = 0;
+  for (const torch::Tensor& row : t) rows += static_cast<int>(row.numel());
+  EXPECT_EQ(rows, 6);
+}
+
+TEST(TorchCompat, AutogradAsInTheTutorial) {
+  torch::Tensor x = torch::ones({2, 2}, torch::requires_grad());
+  const torch::Tensor z = (x + 2) * (x + 2) * 3;
+  z.mean().backward();
+  EXPECT_TRUE(torch::allclose(x.grad(), torch::full({2, 2}, 4.5)));
+  {
+    torch::NoGradGuard guard;
+    EXPECT_FALSE((x * 2).requires_grad());
+  }
+  const auto grads = torch::autograd::grad({(x * x).sum()}, {x});
+  EXPECT_TRUE(torch::equal(grads[0], torch::full({2, 2}, 2.0)));
+}
+
+TEST(TorchCompat, NamespacesOfFunctions) {
+  EXPECT_NEAR(torch::special::erf(torch::tensor(0.5)).item<float>(), 0.5204999, 1e-6);
+  EXPECT_FALSE(torch::cuda::is_available());
+  EXPECT_EQ(torch::special::expit(torch::zeros({1})).item<float>(), 0.5F);
+}
+
+}  // namespace
+
+// Names without qualification keep one meaning.
+namespace user {
+using namespace torch;  // NOLINT
+using namespace at;     // NOLINT
+Tensor twice(const Tensor& x) { return x + x; }
+TEST(TorchCompat, UsingDirectivesAreNotAmbiguous) {
+  EXPECT_TRUE(at::equal(twice(ones({2})), full({2}, 2.0)));
+  const c10::optional<int64_t> none = c10::nullopt;
+  EXPECT_FALSE(none.has_value());
+  EXPECT_TRUE(indexing::TensorIndex(indexing::Ellipsis).is_ellipsis());
+}
+}  // namespace user
