@@ -7,6 +7,7 @@
 #include "taeda/ops/functions.h"
 #include "taeda/ops/kernels/attention.h"
 #include "taeda/ops/matmul.h"
+#include "taeda/ops/pointwise_engine.h"
 
 namespace taeda {
 namespace ops {

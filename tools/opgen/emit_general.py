@@ -115,7 +115,7 @@ def node_struct(d, plan, cname):
     if plan.joint:
         n = len(plan.args)
         needs = ", ".join(f"needs({i})" for i in range(n))
-        out.append(f"    const std::array<bool, {n}> needs_{{{needs}}};")
+        out.append(f"    [[maybe_unused]] const std::array<bool, {n}> needs_{{{needs}}};")
         out.append(f"    auto all = ops::{d.struct}::grads({', '.join(plan.calls['grads'])});")
         out.append(f"    detail::spread_grads(std::move(all), grads_out);")
     else:
