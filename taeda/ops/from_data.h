@@ -92,7 +92,7 @@ Tensor from_vector(std::vector<T> values, std::optional<std::vector<int64_t>> si
     const std::vector<int64_t> shape = sizes.value_or(std::vector<int64_t>{n});
     int64_t numel = 1;
     for (const int64_t s : shape) numel *= s;
-    TAEDA_CHECK(numel == n, "[from_vector] the sizes must multiply to the number of values: got ", shape, " for ", n,
+    TAEDA_CHECK(numel == n, "[from_vector] the sizes must multiply to the number of values: got ", IntArrayRef(shape), " for ", n,
                 "; correct the sizes");
     return from_blob(owner->data(), shape, [owner](void*) { delete owner; }, TensorOptions(scalar_type_of<T>));
   } catch (...) {
