@@ -135,7 +135,7 @@ namespace detail {
 void* small_data_alloc(size_t bin);
 void small_data_free(void* block, size_t bin) noexcept;
 /// Gives the calling thread's free blocks back to their slabs and empty slabs to the system.
-void small_release_cached() noexcept;
+TAEDA_API void small_release_cached() noexcept;
 
 struct SmallStats {
   int64_t data_live = 0;        ///< bytes of data blocks in users' hands
@@ -148,7 +148,7 @@ struct SmallStats {
   uint64_t system_calls = 0;
 };
 /// Exact totals over all threads.
-SmallStats small_stats() noexcept;
+TAEDA_API SmallStats small_stats() noexcept;
 /// Upper bound of the live data bytes (counts the threads' lists as live); cheap.
 int64_t small_data_bound() noexcept;
 /// Bytes of slabs that hold data blocks; cheap.
