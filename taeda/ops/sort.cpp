@@ -241,7 +241,7 @@ Tensor quantile_of(const Tensor& self, const Tensor& q, std::optional<int64_t> d
 /// Quantiles of all elements or along `dim`; several values of q come as a first dimension.
 struct Quantile : Composite {
   static constexpr auto schema =
-      "quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\") -> Tensor";
+      "quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor";
   static Tensor forward(const Tensor& self, const Tensor& q, std::optional<int64_t> dim, bool keepdim, std::string_view interpolation) {
     return quantile_of(self, q, dim, keepdim, interpolation, false, "quantile");
   }
@@ -253,7 +253,7 @@ Tensor one_q(const Tensor& self, double q, const char* op) {
 /// A quantile of all elements or along `dim`.
 struct QuantileScalar : Composite {
   static constexpr auto schema =
-      "quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\") -> Tensor";
+      "quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor";
   static Tensor forward(const Tensor& self, double q, std::optional<int64_t> dim, bool keepdim, std::string_view interpolation) {
     return quantile_of(self, one_q(self, q, "quantile"), dim, keepdim, interpolation, false, "quantile");
   }
@@ -261,7 +261,7 @@ struct QuantileScalar : Composite {
 /// `quantile` of the elements that are not NaN.
 struct Nanquantile : Composite {
   static constexpr auto schema =
-      "nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\") -> Tensor";
+      "nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor";
   static Tensor forward(const Tensor& self, const Tensor& q, std::optional<int64_t> dim, bool keepdim, std::string_view interpolation) {
     return quantile_of(self, q, dim, keepdim, interpolation, true, "nanquantile");
   }
@@ -269,7 +269,7 @@ struct Nanquantile : Composite {
 /// A quantile of the elements that are not NaN.
 struct NanquantileScalar : Composite {
   static constexpr auto schema =
-      "nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\") -> Tensor";
+      "nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor";
   static Tensor forward(const Tensor& self, double q, std::optional<int64_t> dim, bool keepdim, std::string_view interpolation) {
     return quantile_of(self, one_q(self, q, "nanquantile"), dim, keepdim, interpolation, true, "nanquantile");
   }
