@@ -162,8 +162,7 @@ void search_rows(const SearchArgs& a) {
       while (low < high) {
         const int64_t middle = low + (high - low) / 2;
         const T edge = line[order ? order[middle] : middle];
-        const bool go_on = a.right ? !(edge > x) && !(edge != edge && x == x) : !(edge >= x) && !(edge != edge);
-        if (go_on || (!a.right && x != x && edge == edge)) low = middle + 1;
+        if (a.right ? !(edge > x) : !(edge >= x)) low = middle + 1;
         else high = middle;
       }
       a.out[i] = low;

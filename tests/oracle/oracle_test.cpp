@@ -248,6 +248,9 @@ class Runner {
     std::vector<Value> outputs;
     flatten(result, outputs);
     const Json& want = case_["out"];
+    if (case_["op"] == "unique_consecutive") {  // what was not asked for is empty here and absent in Python
+      std::erase_if(outputs, [&](const Value& v) { return &v != outputs.data() && v.tensor().numel() == 0; });
+    }
     if (outputs.size() != want.size()) {
       return fail("gave " + std::to_string(outputs.size()) + " results, expected " + std::to_string(want.size()));
     }
