@@ -2,6 +2,8 @@
 // Everything about data: data sets, samplers, transforms, loaders, readers.
 #pragma once
 
+#include "taeda/data/any_loader.h"
+#include "taeda/data/chunk_dataset.h"
 #include "taeda/data/csv.h"
 #include "taeda/data/data_loader.h"
 #include "taeda/data/idx.h"

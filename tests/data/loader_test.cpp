@@ -318,6 +318,78 @@ TEST(DataLoader, SharedDataSetsAreNotCopied) {
   EXPECT_EQ(targets_of_epoch(*loader).size(), 6u);
 }
 
+/// Chunk c holds the numbers 10c … 10c + 9; one of them cannot be read.
+struct Chunks : datasets::ChunkDataReader<Example<>> {
+  explicit Chunks(size_t bad = SIZE_MAX) : bad(bad) {}
+  std::vector<Example<>> read_chunk(size_t chunk) override {
+    if (chunk == bad) throw std::runtime_error("bad chunk");
+    std::this_thread::sleep_for(std::chrono::milliseconds((chunk * 7) % 5));
+    std::vector<Example<>> samples;
+    for (size_t i = 0; i < 10; ++i) samples.push_back({make<float>({1}, {0}), make<int64_t>({}, {static_cast<int64_t>(10 * chunk + i)})});
+    return samples;
+  }
+  size_t chunk_count() override { return 8; }
+  void reset() override {}
+  size_t bad;
+};
+
+TEST(ChunkDataset, GivesEverySampleOnceInAnOrderOfItsOwn) {
+  for (const size_t preloaders : {1u, 3u}) {
+    datasets::ChunkDataset<Chunks, SequentialSampler, SequentialSampler> set(Chunks(), SequentialSampler(8), SequentialSampler(10),
+                                                                             datasets::ChunkDatasetOptions(preloaders, 7, 7));
+    auto loader = make_data_loader(std::move(set).map(Stack<>()), DataLoaderOptions(7));
+    for (int epoch = 0; epoch < 2; ++epoch) {
+      std::vector<int64_t> expected(80);
+      std::iota(expected.begin(), expected.end(), 0);
+      EXPECT_EQ(targets_of_epoch(*loader), expected);
+    }
+    loader->begin();  // left at once
+  }
+  datasets::ChunkDataset<Chunks> random(Chunks(), RandomSampler(8), RandomSampler(10), datasets::ChunkDatasetOptions(2, 9, 20, 3));
+  random.reset();
+  std::set<int64_t> seen;
+  while (auto batch = random.get_batch()) {
+    for (const Example<>& sample : *batch) seen.insert(values<int64_t>(sample.target)[0]);
+  }
+  EXPECT_EQ(seen.size(), 80u);
+  EXPECT_THROW(random.get_batch(5), ValueError);
+}
+
+TEST(ChunkDataset, AFailedChunkReachesTheConsumer) {
+  datasets::ChunkDataset<Chunks, SequentialSampler, SequentialSampler> set(Chunks(3), SequentialSampler(8), SequentialSampler(10),
+                                                                           datasets::ChunkDatasetOptions(2, 10));
+  set.reset();
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(set.get_batch());
+  EXPECT_THROW(set.get_batch(), std::runtime_error);
+}
+
+TEST(AnyLoader, HidesTheKindOfLoader) {
+  AnyLoader loader = make_data_loader<SequentialSampler>(Numbers(10).map(Stack<>()), 4);
+  EXPECT_EQ(loader.size(), 3u);
+  EXPECT_TRUE(loader.can_be_saved());
+  for (int epoch = 0; epoch < 2; ++epoch) {
+    std::vector<int64_t> sizes;
+    loader.begin();
+    while (auto batch = loader.next()) sizes.push_back(batch->data.size(0));
+    EXPECT_EQ(sizes, (std::vector<int64_t>{4, 4, 2}));
+  }
+  loader.begin();
+  loader.next();
+  EXPECT_EQ(loader.delivered(), 1u);
+  std::stringstream saved;
+  save(loader, saved);
+  AnyLoader other = make_data_loader<SequentialSampler>(Numbers(10).map(Stack<>()), 4);
+  load(other, saved);
+  other.begin();
+  EXPECT_EQ(other.delivered(), 1u);
+  EXPECT_EQ(values<int64_t>(other.next()->target)[0], 4);
+  AnyLoader stream = make_data_loader(Stream().map(Stack<>()), 3);
+  EXPECT_FALSE(stream.can_be_saved());
+  AnyLoader plain = make_data_loader<SequentialSampler>(TensorDataset(ramp(4, 2)).map(Stack<TensorExample>()), 4);
+  plain.begin();
+  EXPECT_FALSE(plain.next()->target.defined());
+}
+
 TEST(Samplers, DistributedOnesDivideTheSamples) {
   for (const size_t size : {10u, 12u, 7u}) {
     std::multiset<size_t> all, strict;
