@@ -35,7 +35,11 @@ Module::~Module() = default;
 
 const std::string& Module::name() const noexcept {
   // The dynamic type is not known in the constructor, so the name is found on first use.
-  if (!name_.has_value()) name_ = demangle(typeid(*this).name());
+  if (!name_.has_value()) {
+    name_ = demangle(typeid(*this).name());
+    // Modules of the library carry the names of the compatible interface.
+    if (name_->starts_with("taeda::")) name_->replace(0, 5, "torch");
+  }
   return *name_;
 }
 

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loss modules: calls and printing.
+#include "taeda/nn/loss.h"
+
+#include <ostream>
+
+namespace taeda::nn {
+
+namespace F = functional;
+
+Tensor L1LossImpl::forward(const Tensor& input, const Tensor& target) {
+  return F::l1_loss(input, target, options);
+}
+void L1LossImpl::reset() {}
+void L1LossImpl::pretty_print(std::ostream& stream) const { stream << "torch::nn::L1Loss()"; }
+Tensor MSELossImpl::forward(const Tensor& input, const Tensor& target) {
+  return F::mse_loss(input, target, options);
+}
+void MSELossImpl::reset() {}
+void MSELossImpl::pretty_print(std::ostream& stream) const { stream << "torch::nn::MSELoss()"; }
+Tensor KLDivLossImpl::forward(const Tensor& input, const Tensor& target) {
+  return F::kl_div(input, target, options);
+}
+void KLDivLossImpl::reset() {}
+void KLDivLossImpl::pretty_print(std::ostream& stream) const { stream << "torch::nn::KLDivLoss()"; }
+Tensor BCELossImpl::forward(const Tensor& input, const Tensor& target) {
+  return F::binary_cross_entropy(input, target, BCELossOptions(options).weight(weight));
+}
+void BCELossImpl::reset() { weight = register_buffer("weight", options.weight()); }
+void BCELossImpl::pretty_print(std::ostream& stream) const { stream << "torch::nn::BCELoss()"; }
+Tensor BCEWithLogitsLossImpl::forward(const Tensor& input, const Tensor& target) {
+  return F::binary_cross_entropy_with_logits(input, target, BCEWithLogitsLossOptions(options).weight(weight).pos_weight(pos_weight));
+}
+void BCEWithLogitsLossImpl::reset() { weight = register_buffer("weight", options.weight()); pos_weight = register_buffer("pos_weight", options.pos_weight()); }
+void BCEWithLogitsLossImpl::pretty_print(std::ostream& stream) const { stream << "torch::nn::BCEWithLogitsLoss()"; }
+Tensor HingeEmbeddingLossImpl::forward(const Tensor& input, const Tensor& target) {
+  return F::hinge_embedding_loss(input, target, options);
+}
+void HingeEmbeddingLossImpl::reset() {}
+void HingeEmbeddingLossImpl::pretty_print(std::ostream& stream) const { stream << "torch::nn::HingeEmbeddingLoss(margin=" << options.margin() << ")"; }
+Tensor MarginRankingLossImpl::forward(const Tensor& input1, const Tensor& input2, const Tensor& target) {
+  return F::margin_ranking_loss(input1, input2, target, options);
+}
+void MarginRankingLossImpl::reset() {}
+void MarginRankingLossImpl::pretty_print(std::ostream& stream) const { stream << "torch::nn::MarginRankingLoss(margin=" << options.margin() << ")"; }
+Tensor SoftMarginLossImpl::forward(const Tensor& input, const Tensor& target) {
+  return F::soft_margin_loss(input, target, options);
+}
+void SoftMarginLossImpl::reset() {}
+void SoftMarginLossImpl::pretty_print(std::ostream& stream) const { stream << "torch::nn::SoftMarginLoss()"; }
+Tensor SmoothL1LossImpl::forward(const Tensor& input, const Tensor& target) {
+  return F::smooth_l1_loss(input, target, options);
+}
+void SmoothL1LossImpl::reset() {}
+void SmoothL1LossImpl::pretty_print(std::ostream& stream) const { stream << "torch::nn::SmoothL1Loss()"; }
+Tensor HuberLossImpl::forward(const Tensor& input, const Tensor& target) {
+  return F::huber_loss(input, target, options);
+}
+void HuberLossImpl::reset() {}
+void HuberLossImpl::pretty_print(std::ostream& stream) const { stream << "torch::nn::HuberLoss()"; }
+Tensor PoissonNLLLossImpl::forward(const Tensor& input, const Tensor& target) {
+  return F::poisson_nll_loss(input, target, options);
+}
+void PoissonNLLLossImpl::reset() {}
+void PoissonNLLLossImpl::pretty_print(std::ostream& stream) const { stream << "torch::nn::PoissonNLLLoss()"; }
+Tensor NLLLossImpl::forward(const Tensor& input, const Tensor& target) {
+  return F::nll_loss(input, target, NLLLossOptions(options).weight(weight));
+}
+void NLLLossImpl::reset() { weight = register_buffer("weight", options.weight()); }
+void NLLLossImpl::pretty_print(std::ostream& stream) const { stream << "torch::nn::NLLLoss()"; }
+Tensor CrossEntropyLossImpl::forward(const Tensor& input, const Tensor& target) {
+  return F::cross_entropy(input, target, CrossEntropyLossOptions(options).weight(weight));
+}
+void CrossEntropyLossImpl::reset() { weight = register_buffer("weight", options.weight()); }
+void CrossEntropyLossImpl::pretty_print(std::ostream& stream) const { stream << "torch::nn::CrossEntropyLoss()"; }
+
+}  // namespace taeda::nn

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options of linear, dropout, embedding, shape and distance modules.
+#pragma once
+
+#include "taeda/core/arg.h"
+#include "taeda/core/tensor.h"
+#include "taeda/nn/enum.h"
+#include "taeda/nn/expanding_array.h"
+
+namespace taeda::nn {
+
+struct LinearOptions {
+  LinearOptions(int64_t in_features, int64_t out_features) : in_features_(in_features), out_features_(out_features) {}
+  TAEDA_ARG(int64_t, in_features);
+  TAEDA_ARG(int64_t, out_features);
+  TAEDA_ARG(bool, bias) = true;
+};
+struct BilinearOptions {
+  BilinearOptions(int64_t in1_features, int64_t in2_features, int64_t out_features)
+      : in1_features_(in1_features), in2_features_(in2_features), out_features_(out_features) {}
+  TAEDA_ARG(int64_t, in1_features);
+  TAEDA_ARG(int64_t, in2_features);
+  TAEDA_ARG(int64_t, out_features);
+  TAEDA_ARG(bool, bias) = true;
+};
+struct FlattenOptions {
+  TAEDA_ARG(int64_t, start_dim) = 1;
+  TAEDA_ARG(int64_t, end_dim) = -1;
+};
+struct UnflattenOptions {
+  UnflattenOptions(int64_t dim, std::vector<int64_t> sizes) : dim_(dim), sizes_(std::move(sizes)) {}
+  TAEDA_ARG(int64_t, dim);
+  TAEDA_ARG(std::vector<int64_t>, sizes);
+};
+struct DropoutOptions {
+  DropoutOptions(double p = 0.5) : p_(p) {}
+  TAEDA_ARG(double, p);
+  TAEDA_ARG(bool, inplace) = false;
+};
+using Dropout2dOptions = DropoutOptions;
+using Dropout3dOptions = DropoutOptions;
+using AlphaDropoutOptions = DropoutOptions;
+using FeatureAlphaDropoutOptions = DropoutOptions;
+namespace functional {
+struct DropoutFuncOptions {
+  TAEDA_ARG(double, p) = 0.5;
+  TAEDA_ARG(bool, training) = true;
+  TAEDA_ARG(bool, inplace) = false;
+};
+using Dropout2dFuncOptions = DropoutFuncOptions;
+using Dropout3dFuncOptions = DropoutFuncOptions;
+struct AlphaDropoutFuncOptions {
+  TAEDA_ARG(double, p) = 0.5;
+  TAEDA_ARG(bool, training) = false;
+  TAEDA_ARG(bool, inplace) = false;
+};
+struct FeatureAlphaDropoutFuncOptions {
+  TAEDA_ARG(double, p) = 0.5;
+  TAEDA_ARG(bool, training) = false;
+  TAEDA_ARG(bool, inplace) = false;
+};
+}
+struct EmbeddingOptions {
+  EmbeddingOptions(int64_t num_embeddings, int64_t embedding_dim)
+      : num_embeddings_(num_embeddings), embedding_dim_(embedding_dim) {}
+  TAEDA_ARG(int64_t, num_embeddings);
+  TAEDA_ARG(int64_t, embedding_dim);
+  TAEDA_ARG(std::optional<int64_t>, padding_idx) = std::nullopt;
+  TAEDA_ARG(std::optional<double>, max_norm) = std::nullopt;
+  TAEDA_ARG(double, norm_type) = 2.;
+  TAEDA_ARG(bool, scale_grad_by_freq) = false;
+  TAEDA_ARG(bool, sparse) = false;
+  TAEDA_ARG(Tensor, _weight);
+};
+struct EmbeddingFromPretrainedOptions {
+  TAEDA_ARG(bool, freeze) = true;
+  TAEDA_ARG(std::optional<int64_t>, padding_idx) = std::nullopt;
+  TAEDA_ARG(std::optional<double>, max_norm) = std::nullopt;
+  TAEDA_ARG(double, norm_type) = 2.;
+  TAEDA_ARG(bool, scale_grad_by_freq) = false;
+  TAEDA_ARG(bool, sparse) = false;
+};
+namespace functional {
+struct EmbeddingFuncOptions {
+  TAEDA_ARG(std::optional<int64_t>, padding_idx) = std::nullopt;
+  TAEDA_ARG(std::optional<double>, max_norm) = std::nullopt;
+  TAEDA_ARG(double, norm_type) = 2.;
+  TAEDA_ARG(bool, scale_grad_by_freq) = false;
+  TAEDA_ARG(bool, sparse) = false;
+};
+}
+struct CosineSimilarityOptions {
+  TAEDA_ARG(int64_t, dim) = 1;
+  TAEDA_ARG(double, eps) = 1e-8;
+};
+struct PairwiseDistanceOptions {
+  TAEDA_ARG(double, p) = 2.0;
+  TAEDA_ARG(double, eps) = 1e-6;
+  TAEDA_ARG(bool, keepdim) = false;
+};
+namespace functional {
+using CosineSimilarityFuncOptions = CosineSimilarityOptions;
+using PairwiseDistanceFuncOptions = PairwiseDistanceOptions;
+}
+
+}  // namespace taeda::nn

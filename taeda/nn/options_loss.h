@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options of losses.
+#pragma once
+
+#include "taeda/core/arg.h"
+#include "taeda/core/tensor.h"
+#include "taeda/nn/enum.h"
+#include "taeda/nn/expanding_array.h"
+
+namespace taeda::nn {
+
+struct L1LossOptions {
+  using reduction_t = std::variant<enumtype::kNone, enumtype::kMean, enumtype::kSum>;
+  L1LossOptions(reduction_t reduction = enumtype::kMean()) : reduction_(reduction) {}
+  TAEDA_ARG(reduction_t, reduction);
+};
+struct MSELossOptions {
+  using reduction_t = std::variant<enumtype::kNone, enumtype::kMean, enumtype::kSum>;
+  MSELossOptions(reduction_t reduction = enumtype::kMean()) : reduction_(reduction) {}
+  TAEDA_ARG(reduction_t, reduction);
+};
+struct MultiLabelMarginLossOptions {
+  using reduction_t = std::variant<enumtype::kNone, enumtype::kMean, enumtype::kSum>;
+  MultiLabelMarginLossOptions(reduction_t reduction = enumtype::kMean()) : reduction_(reduction) {}
+  TAEDA_ARG(reduction_t, reduction);
+};
+struct SoftMarginLossOptions {
+  using reduction_t = std::variant<enumtype::kNone, enumtype::kMean, enumtype::kSum>;
+  SoftMarginLossOptions(reduction_t reduction = enumtype::kMean()) : reduction_(reduction) {}
+  TAEDA_ARG(reduction_t, reduction);
+};
+struct KLDivLossOptions {
+  using reduction_t = std::variant<enumtype::kNone, enumtype::kBatchMean, enumtype::kSum, enumtype::kMean>;
+  KLDivLossOptions(reduction_t reduction = enumtype::kMean()) : reduction_(reduction) {}
+  TAEDA_ARG(reduction_t, reduction);
+  TAEDA_ARG(bool, log_target) = false;
+};
+struct BCELossOptions {
+  using reduction_t = std::variant<enumtype::kNone, enumtype::kMean, enumtype::kSum>;
+  TAEDA_ARG(Tensor, weight);
+  TAEDA_ARG(reduction_t, reduction) = enumtype::kMean();
+};
+struct BCEWithLogitsLossOptions {
+  using reduction_t = std::variant<enumtype::kNone, enumtype::kMean, enumtype::kSum>;
+  TAEDA_ARG(Tensor, weight);
+  TAEDA_ARG(reduction_t, reduction) = enumtype::kMean();
+  TAEDA_ARG(Tensor, pos_weight);
+};
+struct HingeEmbeddingLossOptions {
+  using reduction_t = std::variant<enumtype::kNone, enumtype::kMean, enumtype::kSum>;
+  TAEDA_ARG(double, margin) = 1.0;
+  TAEDA_ARG(reduction_t, reduction) = enumtype::kMean();
+};
+struct MarginRankingLossOptions {
+  using reduction_t = std::variant<enumtype::kNone, enumtype::kMean, enumtype::kSum>;
+  TAEDA_ARG(double, margin) = 0;
+  TAEDA_ARG(reduction_t, reduction) = enumtype::kMean();
+};
+struct CosineEmbeddingLossOptions {
+  using reduction_t = std::variant<enumtype::kNone, enumtype::kMean, enumtype::kSum>;
+  TAEDA_ARG(double, margin) = 0.0;
+  TAEDA_ARG(reduction_t, reduction) = enumtype::kMean();
+};
+struct MultiMarginLossOptions {
+  using reduction_t = std::variant<enumtype::kNone, enumtype::kMean, enumtype::kSum>;
+  TAEDA_ARG(int64_t, p) = 1;
+  TAEDA_ARG(double, margin) = 1.0;
+  TAEDA_ARG(Tensor, weight);
+  TAEDA_ARG(reduction_t, reduction) = enumtype::kMean();
+};
+struct MultiLabelSoftMarginLossOptions {
+  using reduction_t = std::variant<enumtype::kNone, enumtype::kMean, enumtype::kSum>;
+  TAEDA_ARG(Tensor, weight);
+  TAEDA_ARG(reduction_t, reduction) = enumtype::kMean();
+};
+struct TripletMarginLossOptions {
+  using reduction_t = std::variant<enumtype::kNone, enumtype::kMean, enumtype::kSum>;
+  TAEDA_ARG(double, margin) = 1.0;
+  TAEDA_ARG(double, p) = 2.0;
+  TAEDA_ARG(double, eps) = 1e-6;
+  TAEDA_ARG(bool, swap) = false;
+  TAEDA_ARG(reduction_t, reduction) = enumtype::kMean();
+};
+struct SmoothL1LossOptions {
+  using reduction_t = std::variant<enumtype::kNone, enumtype::kMean, enumtype::kSum>;
+  SmoothL1LossOptions(reduction_t reduction = enumtype::kMean()) : reduction_(reduction) {}
+  TAEDA_ARG(reduction_t, reduction);
+  TAEDA_ARG(std::optional<double>, beta) = std::nullopt;
+};
+struct HuberLossOptions {
+  using reduction_t = std::variant<enumtype::kNone, enumtype::kMean, enumtype::kSum>;
+  HuberLossOptions(reduction_t reduction = enumtype::kMean()) : reduction_(reduction) {}
+  TAEDA_ARG(reduction_t, reduction);
+  TAEDA_ARG(double, delta) = 1.0;
+};
+struct PoissonNLLLossOptions {
+  using reduction_t = std::variant<enumtype::kNone, enumtype::kMean, enumtype::kSum>;
+  TAEDA_ARG(bool, log_input) = true;
+  TAEDA_ARG(bool, full) = false;
+  TAEDA_ARG(double, eps) = 1e-8;
+  TAEDA_ARG(reduction_t, reduction) = enumtype::kMean();
+};
+struct NLLLossOptions {
+  using reduction_t = std::variant<enumtype::kNone, enumtype::kMean, enumtype::kSum>;
+  TAEDA_ARG(Tensor, weight);
+  TAEDA_ARG(int64_t, ignore_index) = -100;
+  TAEDA_ARG(reduction_t, reduction) = enumtype::kMean();
+};
+struct CrossEntropyLossOptions {
+  using reduction_t = std::variant<enumtype::kNone, enumtype::kMean, enumtype::kSum>;
+  TAEDA_ARG(Tensor, weight);
+  TAEDA_ARG(int64_t, ignore_index) = -100;
+  TAEDA_ARG(reduction_t, reduction) = enumtype::kMean();
+  TAEDA_ARG(double, label_smoothing) = 0.0;
+};
+namespace functional {
+using L1LossFuncOptions = L1LossOptions;
+using MSELossFuncOptions = MSELossOptions;
+using MultilabelMarginLossFuncOptions = MultiLabelMarginLossOptions;
+using SoftMarginLossFuncOptions = SoftMarginLossOptions;
+using KLDivFuncOptions = KLDivLossOptions;
+using BinaryCrossEntropyFuncOptions = BCELossOptions;
+using BinaryCrossEntropyWithLogitsFuncOptions = BCEWithLogitsLossOptions;
+using HingeEmbeddingLossFuncOptions = HingeEmbeddingLossOptions;
+using MarginRankingLossFuncOptions = MarginRankingLossOptions;
+using CosineEmbeddingLossFuncOptions = CosineEmbeddingLossOptions;
+using MultiMarginLossFuncOptions = MultiMarginLossOptions;
+using MultilabelSoftMarginLossFuncOptions = MultiLabelSoftMarginLossOptions;
+using TripletMarginLossFuncOptions = TripletMarginLossOptions;
+using SmoothL1LossFuncOptions = SmoothL1LossOptions;
+using HuberLossFuncOptions = HuberLossOptions;
+using PoissonNLLLossFuncOptions = PoissonNLLLossOptions;
+using NLLLossFuncOptions = NLLLossOptions;
+using CrossEntropyFuncOptions = CrossEntropyLossOptions;
+}
+
+}  // namespace taeda::nn

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options of recurrent and attention modules.
+#pragma once
+
+#include "taeda/core/arg.h"
+#include "taeda/core/tensor.h"
+#include "taeda/nn/enum.h"
+#include "taeda/nn/expanding_array.h"
+#include <functional>
+
+namespace taeda::nn {
+
+struct RNNOptions {
+  using nonlinearity_t = std::variant<enumtype::kTanh, enumtype::kReLU>;
+  RNNOptions(int64_t input_size, int64_t hidden_size) : input_size_(input_size), hidden_size_(hidden_size) {}
+  TAEDA_ARG(int64_t, input_size);
+  TAEDA_ARG(int64_t, hidden_size);
+  TAEDA_ARG(int64_t, num_layers) = 1;
+  TAEDA_ARG(nonlinearity_t, nonlinearity) = enumtype::kTanh();
+  TAEDA_ARG(bool, bias) = true;
+  TAEDA_ARG(bool, batch_first) = false;
+  TAEDA_ARG(double, dropout) = 0.0;
+  TAEDA_ARG(bool, bidirectional) = false;
+};
+struct LSTMOptions {
+  LSTMOptions(int64_t input_size, int64_t hidden_size) : input_size_(input_size), hidden_size_(hidden_size) {}
+  TAEDA_ARG(int64_t, input_size);
+  TAEDA_ARG(int64_t, hidden_size);
+  TAEDA_ARG(int64_t, num_layers) = 1;
+  TAEDA_ARG(bool, bias) = true;
+  TAEDA_ARG(bool, batch_first) = false;
+  TAEDA_ARG(double, dropout) = 0.0;
+  TAEDA_ARG(bool, bidirectional) = false;
+  TAEDA_ARG(int64_t, proj_size) = 0;
+};
+struct GRUOptions {
+  GRUOptions(int64_t input_size, int64_t hidden_size) : input_size_(input_size), hidden_size_(hidden_size) {}
+  TAEDA_ARG(int64_t, input_size);
+  TAEDA_ARG(int64_t, hidden_size);
+  TAEDA_ARG(int64_t, num_layers) = 1;
+  TAEDA_ARG(bool, bias) = true;
+  TAEDA_ARG(bool, batch_first) = false;
+  TAEDA_ARG(double, dropout) = 0.0;
+  TAEDA_ARG(bool, bidirectional) = false;
+};
+struct RNNCellOptions {
+  using nonlinearity_t = std::variant<enumtype::kTanh, enumtype::kReLU>;
+  RNNCellOptions(int64_t input_size, int64_t hidden_size) : input_size_(input_size), hidden_size_(hidden_size) {}
+  TAEDA_ARG(int64_t, input_size);
+  TAEDA_ARG(int64_t, hidden_size);
+  TAEDA_ARG(bool, bias) = true;
+  TAEDA_ARG(nonlinearity_t, nonlinearity) = enumtype::kTanh();
+};
+struct LSTMCellOptions {
+  LSTMCellOptions(int64_t input_size, int64_t hidden_size) : input_size_(input_size), hidden_size_(hidden_size) {}
+  TAEDA_ARG(int64_t, input_size);
+  TAEDA_ARG(int64_t, hidden_size);
+  TAEDA_ARG(bool, bias) = true;
+};
+struct GRUCellOptions {
+  GRUCellOptions(int64_t input_size, int64_t hidden_size) : input_size_(input_size), hidden_size_(hidden_size) {}
+  TAEDA_ARG(int64_t, input_size);
+  TAEDA_ARG(int64_t, hidden_size);
+  TAEDA_ARG(bool, bias) = true;
+};
+struct MultiheadAttentionOptions {
+  MultiheadAttentionOptions(int64_t embed_dim, int64_t num_heads)
+      : embed_dim_(embed_dim), num_heads_(num_heads), kdim_(embed_dim), vdim_(embed_dim) {}
+  TAEDA_ARG(int64_t, embed_dim);
+  TAEDA_ARG(int64_t, num_heads);
+  TAEDA_ARG(double, dropout) = 0.0;
+  TAEDA_ARG(bool, bias) = true;
+  TAEDA_ARG(bool, add_bias_kv) = false;
+  TAEDA_ARG(bool, add_zero_attn) = false;
+  TAEDA_ARG(int64_t, kdim);
+  TAEDA_ARG(int64_t, vdim);
+};
+using activation_t = std::variant<enumtype::kReLU, enumtype::kGELU, std::function<Tensor(const Tensor&)>>;
+struct TransformerEncoderLayerOptions {
+  TransformerEncoderLayerOptions(int64_t d_model, int64_t nhead) : d_model_(d_model), nhead_(nhead) {}
+  TAEDA_ARG(int64_t, d_model);
+  TAEDA_ARG(int64_t, nhead);
+  TAEDA_ARG(int64_t, dim_feedforward) = 2048;
+  TAEDA_ARG(double, dropout) = 0.1;
+  TAEDA_ARG(activation_t, activation) = enumtype::kReLU();
+};
+
+}  // namespace taeda::nn
