@@ -56,9 +56,9 @@ class ModuleHolder : detail::ModuleHolderIndicator {
     check();
     return impl_.get();
   }
-  template <class... Args>
-  auto operator()(Args&&... args) -> decltype(std::declval<Contained&>().forward(std::forward<Args>(args)...)) {
-    return impl_->forward(std::forward<Args>(args)...);
+  template <class... Args, class M = Contained>
+  auto operator()(Args&&... args) -> decltype(std::declval<M&>().forward(std::forward<Args>(args)...)) {
+    return get()->forward(std::forward<Args>(args)...);
   }
   template <class Arg>
   decltype(auto) operator[](Arg&& arg) {

@@ -100,9 +100,12 @@ std::tuple<Tensor, Tensor> RNNImpl::forward(const Tensor& input, Tensor hx) {
   const Tensor x = detail::to_batched(input, options.batch_first(), batched);
   const Tensor h0 = hx.defined() ? detail::state_with_batch(hx, batched) : zero_state(x, shape(), options.hidden_size());
   const bool use_tanh = std::holds_alternative<enumtype::kTanh>(options.nonlinearity());
-  const auto run = use_tanh ? static_cast<decltype(&taeda::rnn_tanh)>(&taeda::rnn_tanh) : &taeda::rnn_relu;
-  auto [output, hn] = run(x, h0, flat_weights_, options.bias(), options.num_layers(), options.dropout(), is_training(),
-                          options.bidirectional(), options.batch_first());
+  const auto run = [&](auto function) {
+    return function(x, h0, flat_weights_, options.bias(), options.num_layers(), options.dropout(), is_training(),
+                    options.bidirectional(), options.batch_first());
+  };
+  auto [output, hn] = use_tanh ? run([](auto&&... a) { return taeda::rnn_tanh(a...); })
+                               : run([](auto&&... a) { return taeda::rnn_relu(a...); });
   return {detail::output_without_batch(output, batched, options.batch_first()), detail::state_without_batch(hn, batched)};
 }
 

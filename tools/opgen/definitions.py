@@ -82,10 +82,12 @@ def read_file(path):
     for m in STRUCT.finditer(text):
         start = m.end() - 1
         body = text[start:matching_brace(text, start) + 1]
-        sm = re.search(r"schema\s*=\s*((?:\"[^\"]*\"\s*)+);", body)
+        sm = re.search(r"schema\s*=\s*((?:\"(?:[^\"\\]|\\.)*\"\s*)+);", body)
         if not sm:
+            if "auto schema" in body:
+                raise sch.SchemaError(f"{path}: the schema of {m[2]} is not one string literal")
             continue
-        schema = sch.parse("".join(re.findall(r"\"([^\"]*)\"", sm[1])))
+        schema = sch.parse("".join(re.findall(r"\"((?:[^\"\\]|\\.)*)\"", sm[1])).replace('\\"', '"'))
         doc = "\n".join(line.strip()[3:].strip() for line in m[1].splitlines())
         bases = [b.strip().removeprefix("public ").split("<")[0] for b in (m[3] or "").split(",") if b.strip()]
         d = Definition(m[2], bases, schema, doc, path, text.count("\n", 0, m.start()) + 1)
