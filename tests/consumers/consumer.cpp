@@ -1,10 +1,12 @@
-// The program of every consumer test: includes the public door, calls into the library, prints one line.
+// The program of every consumer test: includes the public door, computes a gradient, prints one line.
 // SPDX-License-Identifier: Apache-2.0
-#include <taeda/core/scalar_type.h>
+#include <taeda/taeda.h>
 
 #include <iostream>
 
 int main() {
-  std::cout << "consumer: " << taeda::to_string(taeda::ScalarType::Float) << "\n";
-  return 0;
+  taeda::Tensor x = taeda::ones({2, 3}).requires_grad_();
+  (x * x).sum().backward();
+  std::cout << "consumer: " << x.grad().sum().item<float>() << "\n";
+  return x.grad().sum().item<float>() == 12.0F ? 0 : 1;
 }
