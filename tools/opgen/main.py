@@ -19,7 +19,11 @@ except ImportError:
     kernels = None
 
 
+_written = set()
+
+
 def write(path, text):
+    _written.add(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.exists() or path.read_text() != text:
         path.write_text(text)
@@ -68,10 +72,8 @@ def main():
     write(out / "registry_tables.cpp", registry(tables))
     if kernels is not None:
         kernels.generate(options.src, options.out)
-    keep = {f"{stem}.inc" for stem in general}
-    for stale in out.glob("*.inc"):
-        if stale.name not in keep | {"tensor_methods.inc", "pointwise_value_functions.inc"}:
-            stale.unlink()
+    for stale in set(out.iterdir()) - _written:  # of a definition file that was renamed or removed
+        stale.unlink()
 
 
 if __name__ == "__main__":
