@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <exception>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <thread>
 
@@ -69,9 +71,7 @@ class ChunkDataset final
                Policy preprocessing_policy = Policy())
       : state_(std::make_unique<State>(std::move(chunk_reader), std::move(chunk_sampler), std::move(example_sampler), options,
                                        std::move(preprocessing_policy))) {}
-  ~ChunkDataset() override {
-    if (state_) state_->stop();
-  }
+  ~ChunkDataset() override = default;
   ChunkDataset(ChunkDataset&&) noexcept = default;
   ChunkDataset& operator=(ChunkDataset&&) noexcept = default;
 
@@ -94,6 +94,7 @@ class ChunkDataset final
   struct State {
     State(ChunkReader r, ChunkSampler c, ExampleSampler e, ChunkDatasetOptions o, Policy p)
         : reader(std::move(r)), chunk_sampler(std::move(c)), example_sampler(std::move(e)), options(o), policy(std::move(p)) {}
+    ~State() { stop(); }
 
     void stop() {
       {

@@ -11,3 +11,8 @@
 #include "taeda/data/image_transforms.h"
 #include "taeda/data/tensor_dataset.h"
 #include "taeda/data/text.h"
+
+namespace taeda::data {
+using datasets::BatchDataset;
+using datasets::Dataset;
+}  // namespace taeda::data
