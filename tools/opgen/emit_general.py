@@ -315,9 +315,10 @@ def out_form(d):
     s = d.schema
     args = grouped_args(s)
     tensors = flag_args(s)
+    called = f"taeda::{s.name}" if any(a.name == s.name for a in args) else s.name  # a parameter may hide the function
     guard = f"  detail::check_out(out, {c_string(s.name)}{', ' + tensors if tensors else ''});\n"
     return (f"Tensor& {s.name}_out(Tensor& out, {params(args, False)}) {{\n{guard}"
-            f"  return detail::write_out(out, {s.name}({names(args)}), {c_string(s.name)});\n}}")
+            f"  return detail::write_out(out, {called}({names(args)}), {c_string(s.name)});\n}}")
 
 
 def has_out(d):
