@@ -3,8 +3,7 @@
 #include "taeda/ops/registry.h"
 
 #include <charconv>
-#include <mutex>
-
+#include <unordered_map>
 
 namespace taeda {
 
@@ -18,8 +17,20 @@ std::vector<const OpInfo*> all_ops() {
 }
 
 std::vector<const OpInfo*> find_ops(std::string_view name) {
+  // Never destroyed: threads may still call operators at exit.
+  static const auto* built_in = [] {
+    auto* index = new std::unordered_map<std::string_view, std::vector<const OpInfo*>>;
+    for (size_t t = 0; t < detail::op_table_count; ++t) {
+      for (size_t i = 0; i < detail::op_tables[t].count; ++i) {
+        const OpInfo* op = &detail::op_tables[t].infos[i];
+        (*index)[op->name].push_back(op);
+      }
+    }
+    return index;
+  }();
   std::vector<const OpInfo*> found;
-  for (const OpInfo* op : all_ops()) {
+  if (const auto at = built_in->find(name); at != built_in->end()) found = at->second;
+  for (const OpInfo* op : detail::custom_ops()) {
     if (name == op->name) found.push_back(op);
   }
   return found;
