@@ -81,20 +81,18 @@ struct Cat {
       }
     });
   }
-  static std::vector<Tensor> grad_tensors(const Tensor& grad, const std::vector<DimVector>& tensors_sizes, TensorList tensors,
-                                          int64_t dim) {
+  // Gradients are converted to the inputs' dtypes by the engine.
+  static std::vector<Tensor> grad_tensors(const Tensor& grad, const std::vector<DimVector>& tensors_sizes, int64_t dim) {
     std::vector<Tensor> grads;
     int64_t at = 0;
-    int64_t ndim = grad.dim();
-    const int64_t d = maybe_wrap_dim(dim, ndim, "cat");
-    for (size_t i = 0; i < tensors_sizes.size(); ++i) {
-      const DimVector& sizes = tensors_sizes[i];
-      if (sizes.size() == 1 && sizes[0] == 0 ) {
-        grads.push_back(taeda::zeros({0}, grad.options().dtype(tensors[i].scalar_type())));
+    const int64_t d = maybe_wrap_dim(dim, grad.dim(), "cat");
+    for (const DimVector& sizes : tensors_sizes) {
+      if (sizes.size() == 1 && sizes[0] == 0) {
+        grads.push_back(taeda::zeros({0}, grad.options()));
         continue;
       }
       const int64_t n = sizes[static_cast<size_t>(d)];
-      grads.push_back(grad.narrow(d, at, n).to(tensors[i].scalar_type()));
+      grads.push_back(grad.narrow(d, at, n));
       at += n;
     }
     return grads;

@@ -36,21 +36,12 @@ double spaced(double a, double b, int64_t i, int64_t steps) {
   return i < steps / 2 ? a + step * static_cast<double>(i) : b - step * static_cast<double>(steps - 1 - i);
 }
 
-/// Integers: the step is taken in float32, as PyTorch does for integer results.
-double spaced_integer(double a, double b, int64_t i, int64_t steps) {
-  if (steps == 1) return a;
-  const float step = static_cast<float>(b - a) / static_cast<float>(steps - 1);
-  return i < steps / 2 ? static_cast<double>(static_cast<float>(a) + step * static_cast<float>(i))
-                       : static_cast<double>(static_cast<float>(b) - step * static_cast<float>(steps - 1 - i));
-}
-
 Tensor linspace_between(double a, double b, int64_t steps, const TensorOptions& options) {
   TAEDA_CHECK(steps >= 0, "[linspace] number of steps must be non-negative: got ", steps, "; pass 0 or more");
   const ScalarType dtype = range_dtype(options);
   if (is_integral_type(dtype, true)) {
     a = std::trunc(a);
     b = std::trunc(b);
-    return generate(steps, dtype, options, [&](int64_t i) { return spaced_integer(a, b, i, steps); });
   }
   return generate(steps, dtype, options, [&](int64_t i) { return spaced(a, b, i, steps); });
 }
@@ -60,10 +51,6 @@ Tensor logspace_between(double a, double b, int64_t steps, double base, const Te
   if (is_integral_type(dtype, true)) {
     a = std::trunc(a);
     b = std::trunc(b);
-    return generate(steps, dtype, options, [&](int64_t i) {
-      const float exponent = static_cast<float>(spaced_integer(a, b, i, steps));
-      return static_cast<double>(std::pow(static_cast<float>(base), exponent));
-    });
   }
   return generate(steps, dtype, options, [&](int64_t i) { return std::pow(base, spaced(a, b, i, steps)); });
 }

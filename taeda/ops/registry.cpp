@@ -140,7 +140,7 @@ int fit(const Value& v, std::string_view type) {
   if (type == "str") return v.is_string() ? 0 : -1;
   if (type == "Generator") return v.is_generator() ? 0 : -1;
   if (type == "Device") return v.is_device() ? 0 : v.is_string() ? 1 : -1;
-  if (type == "ScalarType" || type == "Layout" || type == "MemoryFormat") return v.is_int() ? 0 : -1;
+  if (type == "ScalarType" || type == "Layout" || type == "MemoryFormat") return v.is_int() ? 1 : -1;
   const size_t bracket = type.find('[');
   if (bracket == std::string_view::npos) return -1;
   const std::string_view element = type.substr(0, bracket);
