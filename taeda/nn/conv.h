@@ -9,7 +9,7 @@ namespace taeda::nn {
 
 /// What convolutions share: weight (out, in / groups, kernel…) and bias (out).
 template <size_t D, class Derived, class Options>
-class ConvNdImpl : public Cloneable<Derived> {
+class TAEDA_API ConvNdImpl : public Cloneable<Derived> {
  public:
   explicit ConvNdImpl(Options options_);
   void reset() override;

@@ -12,7 +12,7 @@ namespace taeda {
 
 /// Made from one value (repeated D times) or from exactly D values; anything else throws Error.
 template <size_t D, class T = int64_t>
-class ExpandingArray {
+class TAEDA_API ExpandingArray {
  public:
   ExpandingArray(std::initializer_list<T> list) : ExpandingArray(ArrayRef<T>(list)) {}
   ExpandingArray(std::vector<T> vec) : ExpandingArray(ArrayRef<T>(vec)) {}
@@ -45,7 +45,7 @@ std::ostream& operator<<(std::ostream& stream, const ExpandingArray<D, T>& array
 
 /// Values of which each may be absent (adaptive pooling: keep that size).
 template <size_t D, class T = int64_t>
-class ExpandingArrayWithOptionalElem : public ExpandingArray<D, std::optional<T>> {
+class TAEDA_API ExpandingArrayWithOptionalElem : public ExpandingArray<D, std::optional<T>> {
   using Base = ExpandingArray<D, std::optional<T>>;
 
  public:

@@ -9,7 +9,7 @@ namespace taeda::nn {
 
 /// What batch and instance normalisation share: affine parameters and running statistics.
 template <size_t D, class Derived, class DerivedOptions>
-class NormImplBase : public Cloneable<Derived> {
+class TAEDA_API NormImplBase : public Cloneable<Derived> {
  public:
   explicit NormImplBase(DerivedOptions options_) : options(std::move(options_)) { NormImplBase::reset(); }
   void reset() override;

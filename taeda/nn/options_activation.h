@@ -9,112 +9,112 @@
 
 namespace taeda::nn {
 
-struct ELUOptions {
+struct TAEDA_API ELUOptions {
   TAEDA_ARG(double, alpha) = 1.0;
   TAEDA_ARG(bool, inplace) = false;
 };
-struct SELUOptions {
+struct TAEDA_API SELUOptions {
   SELUOptions(bool inplace = false) : inplace_(inplace) {}
   TAEDA_ARG(bool, inplace);
 };
-struct GLUOptions {
+struct TAEDA_API GLUOptions {
   GLUOptions(int64_t dim = -1) : dim_(dim) {}
   TAEDA_ARG(int64_t, dim);
 };
-struct GELUOptions {
+struct TAEDA_API GELUOptions {
   TAEDA_ARG(std::string, approximate) = "none";
 };
-struct HardshrinkOptions {
+struct TAEDA_API HardshrinkOptions {
   HardshrinkOptions(double lambda = 0.5) : lambda_(lambda) {}
   TAEDA_ARG(double, lambda);
 };
-struct HardtanhOptions {
+struct TAEDA_API HardtanhOptions {
   TAEDA_ARG(double, min_val) = -1.0;
   TAEDA_ARG(double, max_val) = 1.0;
   TAEDA_ARG(bool, inplace) = false;
 };
-struct LeakyReLUOptions {
+struct TAEDA_API LeakyReLUOptions {
   TAEDA_ARG(double, negative_slope) = 1e-2;
   TAEDA_ARG(bool, inplace) = false;
 };
-struct SoftmaxOptions {
+struct TAEDA_API SoftmaxOptions {
   SoftmaxOptions(int64_t dim) : dim_(dim) {}
   TAEDA_ARG(int64_t, dim);
 };
 namespace functional {
-struct SoftmaxFuncOptions {
+struct TAEDA_API SoftmaxFuncOptions {
   SoftmaxFuncOptions(int64_t dim) : dim_(dim) {}
   TAEDA_ARG(int64_t, dim);
   TAEDA_ARG(std::optional<Dtype>, dtype) = std::nullopt;
 };
 }
-struct SoftminOptions {
+struct TAEDA_API SoftminOptions {
   SoftminOptions(int64_t dim) : dim_(dim) {}
   TAEDA_ARG(int64_t, dim);
 };
 namespace functional {
-struct SoftminFuncOptions {
+struct TAEDA_API SoftminFuncOptions {
   SoftminFuncOptions(int64_t dim) : dim_(dim) {}
   TAEDA_ARG(int64_t, dim);
   TAEDA_ARG(std::optional<Dtype>, dtype) = std::nullopt;
 };
 }
-struct LogSoftmaxOptions {
+struct TAEDA_API LogSoftmaxOptions {
   LogSoftmaxOptions(int64_t dim) : dim_(dim) {}
   TAEDA_ARG(int64_t, dim);
 };
 namespace functional {
-struct LogSoftmaxFuncOptions {
+struct TAEDA_API LogSoftmaxFuncOptions {
   LogSoftmaxFuncOptions(int64_t dim) : dim_(dim) {}
   TAEDA_ARG(int64_t, dim);
   TAEDA_ARG(std::optional<Dtype>, dtype) = std::nullopt;
 };
 }
-struct PReLUOptions {
+struct TAEDA_API PReLUOptions {
   TAEDA_ARG(int64_t, num_parameters) = 1;
   TAEDA_ARG(double, init) = 0.25;
 };
-struct ReLUOptions {
+struct TAEDA_API ReLUOptions {
   ReLUOptions(bool inplace = false) : inplace_(inplace) {}
   TAEDA_ARG(bool, inplace);
 };
-struct ReLU6Options {
+struct TAEDA_API ReLU6Options {
   ReLU6Options(bool inplace = false) : inplace_(inplace) {}
   TAEDA_ARG(bool, inplace);
 };
-struct RReLUOptions {
+struct TAEDA_API RReLUOptions {
   TAEDA_ARG(double, lower) = 1.0 / 8.0;
   TAEDA_ARG(double, upper) = 1.0 / 3.0;
   TAEDA_ARG(bool, inplace) = false;
 };
 namespace functional {
-struct RReLUFuncOptions {
+struct TAEDA_API RReLUFuncOptions {
   TAEDA_ARG(double, lower) = 1.0 / 8.0;
   TAEDA_ARG(double, upper) = 1.0 / 3.0;
   TAEDA_ARG(bool, training) = false;
   TAEDA_ARG(bool, inplace) = false;
 };
 }
-struct CELUOptions {
+struct TAEDA_API CELUOptions {
   TAEDA_ARG(double, alpha) = 1.0;
   TAEDA_ARG(bool, inplace) = false;
 };
-struct SoftplusOptions {
+struct TAEDA_API SoftplusOptions {
   TAEDA_ARG(double, beta) = 1.0;
   TAEDA_ARG(double, threshold) = 20.0;
 };
-struct SoftshrinkOptions {
+struct TAEDA_API SoftshrinkOptions {
   SoftshrinkOptions(double lambda = 0.5) : lambda_(lambda) {}
   TAEDA_ARG(double, lambda);
 };
-struct ThresholdOptions {
+struct TAEDA_API ThresholdOptions {
   ThresholdOptions(double threshold, double value) : threshold_(threshold), value_(value) {}
   TAEDA_ARG(double, threshold);
   TAEDA_ARG(double, value);
   TAEDA_ARG(bool, inplace) = false;
 };
 namespace functional {
-struct GumbelSoftmaxFuncOptions {
+struct TAEDA_API GumbelSoftmaxFuncOptions {
   TAEDA_ARG(double, tau) = 1.0;
   TAEDA_ARG(bool, hard) = false;
   TAEDA_ARG(int, dim) = -1;

@@ -9,13 +9,13 @@
 
 namespace taeda::nn {
 
-struct LinearOptions {
+struct TAEDA_API LinearOptions {
   LinearOptions(int64_t in_features, int64_t out_features) : in_features_(in_features), out_features_(out_features) {}
   TAEDA_ARG(int64_t, in_features);
   TAEDA_ARG(int64_t, out_features);
   TAEDA_ARG(bool, bias) = true;
 };
-struct BilinearOptions {
+struct TAEDA_API BilinearOptions {
   BilinearOptions(int64_t in1_features, int64_t in2_features, int64_t out_features)
       : in1_features_(in1_features), in2_features_(in2_features), out_features_(out_features) {}
   TAEDA_ARG(int64_t, in1_features);
@@ -23,16 +23,16 @@ struct BilinearOptions {
   TAEDA_ARG(int64_t, out_features);
   TAEDA_ARG(bool, bias) = true;
 };
-struct FlattenOptions {
+struct TAEDA_API FlattenOptions {
   TAEDA_ARG(int64_t, start_dim) = 1;
   TAEDA_ARG(int64_t, end_dim) = -1;
 };
-struct UnflattenOptions {
+struct TAEDA_API UnflattenOptions {
   UnflattenOptions(int64_t dim, std::vector<int64_t> sizes) : dim_(dim), sizes_(std::move(sizes)) {}
   TAEDA_ARG(int64_t, dim);
   TAEDA_ARG(std::vector<int64_t>, sizes);
 };
-struct DropoutOptions {
+struct TAEDA_API DropoutOptions {
   DropoutOptions(double p = 0.5) : p_(p) {}
   TAEDA_ARG(double, p);
   TAEDA_ARG(bool, inplace) = false;
@@ -42,25 +42,25 @@ using Dropout3dOptions = DropoutOptions;
 using AlphaDropoutOptions = DropoutOptions;
 using FeatureAlphaDropoutOptions = DropoutOptions;
 namespace functional {
-struct DropoutFuncOptions {
+struct TAEDA_API DropoutFuncOptions {
   TAEDA_ARG(double, p) = 0.5;
   TAEDA_ARG(bool, training) = true;
   TAEDA_ARG(bool, inplace) = false;
 };
 using Dropout2dFuncOptions = DropoutFuncOptions;
 using Dropout3dFuncOptions = DropoutFuncOptions;
-struct AlphaDropoutFuncOptions {
+struct TAEDA_API AlphaDropoutFuncOptions {
   TAEDA_ARG(double, p) = 0.5;
   TAEDA_ARG(bool, training) = false;
   TAEDA_ARG(bool, inplace) = false;
 };
-struct FeatureAlphaDropoutFuncOptions {
+struct TAEDA_API FeatureAlphaDropoutFuncOptions {
   TAEDA_ARG(double, p) = 0.5;
   TAEDA_ARG(bool, training) = false;
   TAEDA_ARG(bool, inplace) = false;
 };
 }
-struct EmbeddingOptions {
+struct TAEDA_API EmbeddingOptions {
   EmbeddingOptions(int64_t num_embeddings, int64_t embedding_dim)
       : num_embeddings_(num_embeddings), embedding_dim_(embedding_dim) {}
   TAEDA_ARG(int64_t, num_embeddings);
@@ -72,7 +72,7 @@ struct EmbeddingOptions {
   TAEDA_ARG(bool, sparse) = false;
   TAEDA_ARG(Tensor, _weight);
 };
-struct EmbeddingFromPretrainedOptions {
+struct TAEDA_API EmbeddingFromPretrainedOptions {
   TAEDA_ARG(bool, freeze) = true;
   TAEDA_ARG(std::optional<int64_t>, padding_idx) = std::nullopt;
   TAEDA_ARG(std::optional<double>, max_norm) = std::nullopt;
@@ -81,7 +81,7 @@ struct EmbeddingFromPretrainedOptions {
   TAEDA_ARG(bool, sparse) = false;
 };
 namespace functional {
-struct EmbeddingFuncOptions {
+struct TAEDA_API EmbeddingFuncOptions {
   TAEDA_ARG(std::optional<int64_t>, padding_idx) = std::nullopt;
   TAEDA_ARG(std::optional<double>, max_norm) = std::nullopt;
   TAEDA_ARG(double, norm_type) = 2.;
@@ -89,11 +89,11 @@ struct EmbeddingFuncOptions {
   TAEDA_ARG(bool, sparse) = false;
 };
 }
-struct CosineSimilarityOptions {
+struct TAEDA_API CosineSimilarityOptions {
   TAEDA_ARG(int64_t, dim) = 1;
   TAEDA_ARG(double, eps) = 1e-8;
 };
-struct PairwiseDistanceOptions {
+struct TAEDA_API PairwiseDistanceOptions {
   TAEDA_ARG(double, p) = 2.0;
   TAEDA_ARG(double, eps) = 1e-6;
   TAEDA_ARG(bool, keepdim) = false;

@@ -16,7 +16,7 @@ template <size_t D>
 using conv_padding_t = std::variant<ExpandingArray<D>, enumtype::kValid, enumtype::kSame>;
 }  // namespace detail
 template <size_t D>
-struct ConvOptions {
+struct TAEDA_API ConvOptions {
   using padding_mode_t = detail::conv_padding_mode_t;
   using padding_t = detail::conv_padding_t<D>;
   ConvOptions(int64_t in_channels, int64_t out_channels, ExpandingArray<D> kernel_size)
@@ -33,7 +33,7 @@ struct ConvOptions {
   TAEDA_ARG(padding_mode_t, padding_mode) = enumtype::kZeros();
 };
 template <size_t D>
-struct ConvTransposeOptions {
+struct TAEDA_API ConvTransposeOptions {
   using padding_mode_t = detail::conv_padding_mode_t;
   ConvTransposeOptions(int64_t in_channels, int64_t out_channels, ExpandingArray<D> kernel_size)
       : in_channels_(in_channels), out_channels_(out_channels), kernel_size_(kernel_size) {}
@@ -56,7 +56,7 @@ using Conv3dOptions = ConvOptions<3>;
 using ConvTranspose3dOptions = ConvTransposeOptions<3>;
 namespace functional {
 template <size_t D>
-struct ConvFuncOptions {
+struct TAEDA_API ConvFuncOptions {
   using padding_t = nn::detail::conv_padding_t<D>;
   auto padding(std::initializer_list<int64_t> il) -> decltype(*this) { return padding(ExpandingArray<D>(il)); }
   TAEDA_ARG(Tensor, bias);
@@ -66,7 +66,7 @@ struct ConvFuncOptions {
   TAEDA_ARG(int64_t, groups) = 1;
 };
 template <size_t D>
-struct ConvTransposeFuncOptions {
+struct TAEDA_API ConvTransposeFuncOptions {
   TAEDA_ARG(Tensor, bias);
   TAEDA_ARG(ExpandingArray<D>, stride) = 1;
   TAEDA_ARG(ExpandingArray<D>, padding) = 0;
@@ -82,7 +82,7 @@ using Conv3dFuncOptions = ConvFuncOptions<3>;
 using ConvTranspose3dFuncOptions = ConvTransposeFuncOptions<3>;
 }
 template <size_t D>
-struct MaxPoolOptions {
+struct TAEDA_API MaxPoolOptions {
   MaxPoolOptions(ExpandingArray<D> kernel_size) : kernel_size_(kernel_size), stride_(kernel_size) {}
   TAEDA_ARG(ExpandingArray<D>, kernel_size);
   TAEDA_ARG(ExpandingArray<D>, stride);
@@ -91,7 +91,7 @@ struct MaxPoolOptions {
   TAEDA_ARG(bool, ceil_mode) = false;
 };
 template <size_t D>
-struct AvgPoolOptions {
+struct TAEDA_API AvgPoolOptions {
   AvgPoolOptions(ExpandingArray<D> kernel_size) : kernel_size_(kernel_size), stride_(kernel_size) {}
   TAEDA_ARG(ExpandingArray<D>, kernel_size);
   TAEDA_ARG(ExpandingArray<D>, stride);
@@ -101,12 +101,12 @@ struct AvgPoolOptions {
   TAEDA_ARG(std::optional<int64_t>, divisor_override) = std::nullopt;
 };
 template <class output_size_t>
-struct AdaptiveAvgPoolOptions {
+struct TAEDA_API AdaptiveAvgPoolOptions {
   AdaptiveAvgPoolOptions(output_size_t output_size) : output_size_(output_size) {}
   TAEDA_ARG(output_size_t, output_size);
 };
 template <class output_size_t>
-struct AdaptiveMaxPoolOptions {
+struct TAEDA_API AdaptiveMaxPoolOptions {
   AdaptiveMaxPoolOptions(output_size_t output_size) : output_size_(output_size) {}
   TAEDA_ARG(output_size_t, output_size);
 };

@@ -9,71 +9,71 @@
 
 namespace taeda::nn {
 
-struct L1LossOptions {
+struct TAEDA_API L1LossOptions {
   using reduction_t = std::variant<enumtype::kNone, enumtype::kMean, enumtype::kSum>;
   L1LossOptions(reduction_t reduction = enumtype::kMean()) : reduction_(reduction) {}
   TAEDA_ARG(reduction_t, reduction);
 };
-struct MSELossOptions {
+struct TAEDA_API MSELossOptions {
   using reduction_t = std::variant<enumtype::kNone, enumtype::kMean, enumtype::kSum>;
   MSELossOptions(reduction_t reduction = enumtype::kMean()) : reduction_(reduction) {}
   TAEDA_ARG(reduction_t, reduction);
 };
-struct MultiLabelMarginLossOptions {
+struct TAEDA_API MultiLabelMarginLossOptions {
   using reduction_t = std::variant<enumtype::kNone, enumtype::kMean, enumtype::kSum>;
   MultiLabelMarginLossOptions(reduction_t reduction = enumtype::kMean()) : reduction_(reduction) {}
   TAEDA_ARG(reduction_t, reduction);
 };
-struct SoftMarginLossOptions {
+struct TAEDA_API SoftMarginLossOptions {
   using reduction_t = std::variant<enumtype::kNone, enumtype::kMean, enumtype::kSum>;
   SoftMarginLossOptions(reduction_t reduction = enumtype::kMean()) : reduction_(reduction) {}
   TAEDA_ARG(reduction_t, reduction);
 };
-struct KLDivLossOptions {
+struct TAEDA_API KLDivLossOptions {
   using reduction_t = std::variant<enumtype::kNone, enumtype::kBatchMean, enumtype::kSum, enumtype::kMean>;
   KLDivLossOptions(reduction_t reduction = enumtype::kMean()) : reduction_(reduction) {}
   TAEDA_ARG(reduction_t, reduction);
   TAEDA_ARG(bool, log_target) = false;
 };
-struct BCELossOptions {
+struct TAEDA_API BCELossOptions {
   using reduction_t = std::variant<enumtype::kNone, enumtype::kMean, enumtype::kSum>;
   TAEDA_ARG(Tensor, weight);
   TAEDA_ARG(reduction_t, reduction) = enumtype::kMean();
 };
-struct BCEWithLogitsLossOptions {
+struct TAEDA_API BCEWithLogitsLossOptions {
   using reduction_t = std::variant<enumtype::kNone, enumtype::kMean, enumtype::kSum>;
   TAEDA_ARG(Tensor, weight);
   TAEDA_ARG(reduction_t, reduction) = enumtype::kMean();
   TAEDA_ARG(Tensor, pos_weight);
 };
-struct HingeEmbeddingLossOptions {
+struct TAEDA_API HingeEmbeddingLossOptions {
   using reduction_t = std::variant<enumtype::kNone, enumtype::kMean, enumtype::kSum>;
   TAEDA_ARG(double, margin) = 1.0;
   TAEDA_ARG(reduction_t, reduction) = enumtype::kMean();
 };
-struct MarginRankingLossOptions {
+struct TAEDA_API MarginRankingLossOptions {
   using reduction_t = std::variant<enumtype::kNone, enumtype::kMean, enumtype::kSum>;
   TAEDA_ARG(double, margin) = 0;
   TAEDA_ARG(reduction_t, reduction) = enumtype::kMean();
 };
-struct CosineEmbeddingLossOptions {
+struct TAEDA_API CosineEmbeddingLossOptions {
   using reduction_t = std::variant<enumtype::kNone, enumtype::kMean, enumtype::kSum>;
   TAEDA_ARG(double, margin) = 0.0;
   TAEDA_ARG(reduction_t, reduction) = enumtype::kMean();
 };
-struct MultiMarginLossOptions {
+struct TAEDA_API MultiMarginLossOptions {
   using reduction_t = std::variant<enumtype::kNone, enumtype::kMean, enumtype::kSum>;
   TAEDA_ARG(int64_t, p) = 1;
   TAEDA_ARG(double, margin) = 1.0;
   TAEDA_ARG(Tensor, weight);
   TAEDA_ARG(reduction_t, reduction) = enumtype::kMean();
 };
-struct MultiLabelSoftMarginLossOptions {
+struct TAEDA_API MultiLabelSoftMarginLossOptions {
   using reduction_t = std::variant<enumtype::kNone, enumtype::kMean, enumtype::kSum>;
   TAEDA_ARG(Tensor, weight);
   TAEDA_ARG(reduction_t, reduction) = enumtype::kMean();
 };
-struct TripletMarginLossOptions {
+struct TAEDA_API TripletMarginLossOptions {
   using reduction_t = std::variant<enumtype::kNone, enumtype::kMean, enumtype::kSum>;
   TAEDA_ARG(double, margin) = 1.0;
   TAEDA_ARG(double, p) = 2.0;
@@ -81,32 +81,32 @@ struct TripletMarginLossOptions {
   TAEDA_ARG(bool, swap) = false;
   TAEDA_ARG(reduction_t, reduction) = enumtype::kMean();
 };
-struct SmoothL1LossOptions {
+struct TAEDA_API SmoothL1LossOptions {
   using reduction_t = std::variant<enumtype::kNone, enumtype::kMean, enumtype::kSum>;
   SmoothL1LossOptions(reduction_t reduction = enumtype::kMean()) : reduction_(reduction) {}
   TAEDA_ARG(reduction_t, reduction);
   TAEDA_ARG(std::optional<double>, beta) = std::nullopt;
 };
-struct HuberLossOptions {
+struct TAEDA_API HuberLossOptions {
   using reduction_t = std::variant<enumtype::kNone, enumtype::kMean, enumtype::kSum>;
   HuberLossOptions(reduction_t reduction = enumtype::kMean()) : reduction_(reduction) {}
   TAEDA_ARG(reduction_t, reduction);
   TAEDA_ARG(double, delta) = 1.0;
 };
-struct PoissonNLLLossOptions {
+struct TAEDA_API PoissonNLLLossOptions {
   using reduction_t = std::variant<enumtype::kNone, enumtype::kMean, enumtype::kSum>;
   TAEDA_ARG(bool, log_input) = true;
   TAEDA_ARG(bool, full) = false;
   TAEDA_ARG(double, eps) = 1e-8;
   TAEDA_ARG(reduction_t, reduction) = enumtype::kMean();
 };
-struct NLLLossOptions {
+struct TAEDA_API NLLLossOptions {
   using reduction_t = std::variant<enumtype::kNone, enumtype::kMean, enumtype::kSum>;
   TAEDA_ARG(Tensor, weight);
   TAEDA_ARG(int64_t, ignore_index) = -100;
   TAEDA_ARG(reduction_t, reduction) = enumtype::kMean();
 };
-struct CrossEntropyLossOptions {
+struct TAEDA_API CrossEntropyLossOptions {
   using reduction_t = std::variant<enumtype::kNone, enumtype::kMean, enumtype::kSum>;
   TAEDA_ARG(Tensor, weight);
   TAEDA_ARG(int64_t, ignore_index) = -100;

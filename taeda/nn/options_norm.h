@@ -9,7 +9,7 @@
 
 namespace taeda::nn {
 
-struct BatchNormOptions {
+struct TAEDA_API BatchNormOptions {
   BatchNormOptions(int64_t num_features) : num_features_(num_features) {}
   TAEDA_ARG(int64_t, num_features);
   TAEDA_ARG(double, eps) = 1e-5;
@@ -21,7 +21,7 @@ using BatchNorm1dOptions = BatchNormOptions;
 using BatchNorm2dOptions = BatchNormOptions;
 using BatchNorm3dOptions = BatchNormOptions;
 namespace functional {
-struct BatchNormFuncOptions {
+struct TAEDA_API BatchNormFuncOptions {
   TAEDA_ARG(Tensor, weight);
   TAEDA_ARG(Tensor, bias);
   TAEDA_ARG(bool, training) = false;
@@ -29,7 +29,7 @@ struct BatchNormFuncOptions {
   TAEDA_ARG(double, eps) = 1e-5;
 };
 }
-struct InstanceNormOptions {
+struct TAEDA_API InstanceNormOptions {
   InstanceNormOptions(int64_t num_features) : num_features_(num_features) {}
   TAEDA_ARG(int64_t, num_features);
   TAEDA_ARG(double, eps) = 1e-5;
@@ -41,7 +41,7 @@ using InstanceNorm1dOptions = InstanceNormOptions;
 using InstanceNorm2dOptions = InstanceNormOptions;
 using InstanceNorm3dOptions = InstanceNormOptions;
 namespace functional {
-struct InstanceNormFuncOptions {
+struct TAEDA_API InstanceNormFuncOptions {
   TAEDA_ARG(Tensor, running_mean);
   TAEDA_ARG(Tensor, running_var);
   TAEDA_ARG(Tensor, weight);
@@ -51,14 +51,14 @@ struct InstanceNormFuncOptions {
   TAEDA_ARG(double, eps) = 1e-5;
 };
 }
-struct LayerNormOptions {
+struct TAEDA_API LayerNormOptions {
   LayerNormOptions(std::vector<int64_t> normalized_shape) : normalized_shape_(std::move(normalized_shape)) {}
   TAEDA_ARG(std::vector<int64_t>, normalized_shape);
   TAEDA_ARG(double, eps) = 1e-5;
   TAEDA_ARG(bool, elementwise_affine) = true;
 };
 namespace functional {
-struct LayerNormFuncOptions {
+struct TAEDA_API LayerNormFuncOptions {
   LayerNormFuncOptions(std::vector<int64_t> normalized_shape) : normalized_shape_(std::move(normalized_shape)) {}
   TAEDA_ARG(std::vector<int64_t>, normalized_shape);
   TAEDA_ARG(Tensor, weight);
@@ -66,7 +66,7 @@ struct LayerNormFuncOptions {
   TAEDA_ARG(double, eps) = 1e-5;
 };
 }
-struct GroupNormOptions {
+struct TAEDA_API GroupNormOptions {
   GroupNormOptions(int64_t num_groups, int64_t num_channels) : num_groups_(num_groups), num_channels_(num_channels) {}
   TAEDA_ARG(int64_t, num_groups);
   TAEDA_ARG(int64_t, num_channels);
@@ -74,14 +74,14 @@ struct GroupNormOptions {
   TAEDA_ARG(bool, affine) = true;
 };
 namespace functional {
-struct GroupNormFuncOptions {
+struct TAEDA_API GroupNormFuncOptions {
   GroupNormFuncOptions(int64_t num_groups) : num_groups_(num_groups) {}
   TAEDA_ARG(int64_t, num_groups);
   TAEDA_ARG(Tensor, weight);
   TAEDA_ARG(Tensor, bias);
   TAEDA_ARG(double, eps) = 1e-5;
 };
-struct NormalizeFuncOptions {
+struct TAEDA_API NormalizeFuncOptions {
   TAEDA_ARG(double, p) = 2.0;
   TAEDA_ARG(int64_t, dim) = 1;
   TAEDA_ARG(double, eps) = 1e-12;

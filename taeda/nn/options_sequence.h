@@ -10,7 +10,7 @@
 
 namespace taeda::nn {
 
-struct RNNOptions {
+struct TAEDA_API RNNOptions {
   using nonlinearity_t = std::variant<enumtype::kTanh, enumtype::kReLU>;
   RNNOptions(int64_t input_size, int64_t hidden_size) : input_size_(input_size), hidden_size_(hidden_size) {}
   TAEDA_ARG(int64_t, input_size);
@@ -22,7 +22,7 @@ struct RNNOptions {
   TAEDA_ARG(double, dropout) = 0.0;
   TAEDA_ARG(bool, bidirectional) = false;
 };
-struct LSTMOptions {
+struct TAEDA_API LSTMOptions {
   LSTMOptions(int64_t input_size, int64_t hidden_size) : input_size_(input_size), hidden_size_(hidden_size) {}
   TAEDA_ARG(int64_t, input_size);
   TAEDA_ARG(int64_t, hidden_size);
@@ -33,7 +33,7 @@ struct LSTMOptions {
   TAEDA_ARG(bool, bidirectional) = false;
   TAEDA_ARG(int64_t, proj_size) = 0;
 };
-struct GRUOptions {
+struct TAEDA_API GRUOptions {
   GRUOptions(int64_t input_size, int64_t hidden_size) : input_size_(input_size), hidden_size_(hidden_size) {}
   TAEDA_ARG(int64_t, input_size);
   TAEDA_ARG(int64_t, hidden_size);
@@ -43,7 +43,7 @@ struct GRUOptions {
   TAEDA_ARG(double, dropout) = 0.0;
   TAEDA_ARG(bool, bidirectional) = false;
 };
-struct RNNCellOptions {
+struct TAEDA_API RNNCellOptions {
   using nonlinearity_t = std::variant<enumtype::kTanh, enumtype::kReLU>;
   RNNCellOptions(int64_t input_size, int64_t hidden_size) : input_size_(input_size), hidden_size_(hidden_size) {}
   TAEDA_ARG(int64_t, input_size);
@@ -51,19 +51,19 @@ struct RNNCellOptions {
   TAEDA_ARG(bool, bias) = true;
   TAEDA_ARG(nonlinearity_t, nonlinearity) = enumtype::kTanh();
 };
-struct LSTMCellOptions {
+struct TAEDA_API LSTMCellOptions {
   LSTMCellOptions(int64_t input_size, int64_t hidden_size) : input_size_(input_size), hidden_size_(hidden_size) {}
   TAEDA_ARG(int64_t, input_size);
   TAEDA_ARG(int64_t, hidden_size);
   TAEDA_ARG(bool, bias) = true;
 };
-struct GRUCellOptions {
+struct TAEDA_API GRUCellOptions {
   GRUCellOptions(int64_t input_size, int64_t hidden_size) : input_size_(input_size), hidden_size_(hidden_size) {}
   TAEDA_ARG(int64_t, input_size);
   TAEDA_ARG(int64_t, hidden_size);
   TAEDA_ARG(bool, bias) = true;
 };
-struct MultiheadAttentionOptions {
+struct TAEDA_API MultiheadAttentionOptions {
   MultiheadAttentionOptions(int64_t embed_dim, int64_t num_heads)
       : embed_dim_(embed_dim), num_heads_(num_heads), kdim_(embed_dim), vdim_(embed_dim) {}
   TAEDA_ARG(int64_t, embed_dim);
@@ -76,7 +76,7 @@ struct MultiheadAttentionOptions {
   TAEDA_ARG(int64_t, vdim);
 };
 using activation_t = std::variant<enumtype::kReLU, enumtype::kGELU, std::function<Tensor(const Tensor&)>>;
-struct TransformerEncoderLayerOptions {
+struct TAEDA_API TransformerEncoderLayerOptions {
   TransformerEncoderLayerOptions(int64_t d_model, int64_t nhead) : d_model_(d_model), nhead_(nhead) {}
   TAEDA_ARG(int64_t, d_model);
   TAEDA_ARG(int64_t, nhead);

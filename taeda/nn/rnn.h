@@ -91,7 +91,7 @@ TAEDA_MODULE(GRU);
 
 /// What the cells share: weight_ih, weight_hh, bias_ih, bias_hh.
 template <class Derived, class Options>
-class RNNCellImplBase : public Cloneable<Derived> {
+class TAEDA_API RNNCellImplBase : public Cloneable<Derived> {
  public:
   explicit RNNCellImplBase(const Options& options_) : options(options_) {}
   void reset() override;
