@@ -127,6 +127,17 @@ TEST(Pt, WritesTheRecordsPythonLooksFor) {
   EXPECT_EQ(zip.read(zip.at("archive/data.pkl")).substr(0, 2), "\x80\x02");
 }
 
+TEST(Pt, WritesTheBytesThatPythonOpened) {
+  // written.pt was written by this program and opened by PyTorch 2.15's torch.load(weights_only=True), each value as expected.
+  const Tensor base = make<float>({6}, {0, 1, 2, 3, 4, 5});
+  const Dict dict{{"w", base}, {"v", make_view(base, {2}, {2}, 1)}, {"i", 5}, {"big", int64_t{1} << 60}, {"neg", -3}, {"f", 0.1}, {"s", "grün"},
+                  {"n", Value()}, {"b", true}, {"l", Value::List{1, 2.0, "x", Value::List{}}}, {"d", Dict{{7, "seven"}}},
+                  {"h", make<Half>({2}, {Half(1.0f), Half(2.0f)})}, {"bf", make<BFloat16>({2}, {BFloat16(1.0f), BFloat16(2.0f)})},
+                  {"bool", make<bool>({2}, {true, false})}, {"u8", make<uint8_t>({0, 2}, {})}, {"sc", make<double>({}, {2.5})}};
+  const std::vector<char> bytes = pickle_save(dict);
+  EXPECT_EQ(std::string(bytes.begin(), bytes.end()), io::read_file(fixture("written.pt")));
+}
+
 TEST(Pt, RefusesWhatCannotBeWritten) {
   auto knot = std::make_shared<Value::List>();
   knot->push_back(Value(knot));
