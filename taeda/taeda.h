@@ -3,11 +3,13 @@
 #pragma once
 
 // IWYU pragma: begin_exports
+#include "taeda/autograd/anomaly.h"
 #include "taeda/autograd/autograd.h"
 #include "taeda/autograd/checkpoint.h"
 #include "taeda/autograd/custom_function.h"
 #include "taeda/autograd/functional.h"
 #include "taeda/autograd/gradcheck.h"
+#include "taeda/autograd/graphviz.h"
 #include "taeda/core/allocator.h"
 #include "taeda/core/dict.h"
 #include "taeda/core/parallel.h"

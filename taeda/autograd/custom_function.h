@@ -16,6 +16,7 @@
 namespace taeda::autograd {
 
 struct CustomNode;
+using tensor_list = std::vector<Tensor>;
 using optional_variable_list = std::vector<std::optional<Variable>>;
 using IndexRange = std::pair<size_t, size_t>;
 

@@ -12,6 +12,8 @@ struct GradcheckOptions {
   double rtol = 1e-3;
   double nondet_tol = 0;        ///< allowed difference of two backward passes over the same graph
   bool raise_exception = true;  ///< false: return false instead of throwing
+  /// Compares uᵀJv for a few fixed vectors u and v instead of every element of J: a few evaluations, whatever the sizes.
+  bool fast_mode = false;
   bool check_undefined_grad = true;  ///< results that get no gradient must count as zero
 };
 

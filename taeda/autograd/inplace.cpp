@@ -115,10 +115,12 @@ Node* producer_of(TensorImpl& impl) {
   auto node = IntrusivePtr<ViewOfBase>::adopt(new ViewOfBase(*impl.view_base, impl));
   node->add_next_edge(gradient_edge(Tensor(impl.view_base)));
   node->add_output(self);
+  const bool retains = meta.retains_grad;
+  if (retains) stop_retaining(meta);
   meta.grad_fn = std::move(node);
   meta.output_nr = 0;
   impl.view_version = impl.version();
-  impl.flags |= kFlagRequiresGrad;
+  if (retains) retain_on(*meta.grad_fn, 0, meta);
   return meta.grad_fn.get();
 }
 

@@ -120,6 +120,7 @@ Tensor make_alias(const Tensor& base) {
   std::copy(b.strides().begin(), b.strides().end(), t->strides_data());
   t->numel = b.numel;
   t->contiguous = b.contiguous;
+  t->flags |= b.flags & kFlagInference;
   return result;
 }
 

@@ -52,7 +52,7 @@ void write_inplace(const Tensor& self, const Tensor& result, const char* op) {
               " doesn't match the broadcast shape ", result.sizes(), "; use the form that returns a new tensor");
   check_writable(self, op);
   pointwise::copy_elements(self.impl(), result.impl());
-  self.mutable_impl().count_write();
+  self.mutable_impl().count_write(op);
 }
 
 Tensor& write_out(Tensor& out, const Tensor& result, const char* op) {

@@ -338,6 +338,7 @@ Tensor& run_inplace(const Op& op, const OpInfo& info, const Tensor& self, const 
   }
   if (tls_modes.active & kModeAnomaly) detail::tls_finite_blocks.clear();
   compute_into(op, self, in, attrs, "_");
+  self.impl().storage->last_writer.store(info.name, std::memory_order_relaxed);
   if (node) {
     complete(static_cast<PointwiseNode&>(*node), in, self);
     autograd::rebase_history(self, std::move(node));

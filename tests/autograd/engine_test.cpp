@@ -58,7 +58,7 @@ TEST(Engine, BroadcastGradientsAreSummed) {
   const Tensor x = leaf({1, 2, 3, 4, 5, 6}, {2, 3});
   const Tensor row = leaf({1, 2, 3});
   const Tensor column = leaf({1, 2}, {2, 1});
-  const Tensor scalar = leaf({2}, {});
+  const Tensor scalar = leaf({2}, IntArrayRef());
   (x * row + column * scalar).sum().backward();
   EXPECT_VALUES(row.grad(), {5, 7, 9});
   EXPECT_VALUES(column.grad(), {6, 6});

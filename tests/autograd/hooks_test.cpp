@@ -118,7 +118,7 @@ TEST(Hooks, OnNodes) {
   });
   node->add_post_hook([&](const autograd::variable_list& out, const autograd::variable_list& in) {
     order += "post";
-    EXPECT_VALUES(in[0], {5});
+    EXPECT_EQ(values(in[0]), std::vector<double>{5});
     autograd::variable_list changed = out;
     changed[0] = changed[0] + 1;
     return changed;

@@ -5,89 +5,30 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <fstream>
 #include <sstream>
 
 #include "taeda/autograd/autograd.h"
 #include "taeda/ops/functions.h"
 #include "taeda/ops/registry.h"
 #include "taeda/ops/tensor_index.h"
-#include "tests/support/oracle.h"
+#include "tests/support/oracle_call.h"
 
 namespace taeda {
 namespace {
 
-using Json = nlohmann::json;
+using test::Call;
+using test::collect_variadic;
+using test::dtype_of;
+using test::elements;
+using test::flatten;
+using test::is_special;
+using test::Json;
+using test::make;
+using test::operator_cases;
+using test::operator_names;
 using test::OracleTensor;
-
-const test::OracleTensors& stored() {
-  static const test::OracleTensors tensors("ops.safetensors");
-  return tensors;
-}
-
-ScalarType dtype_of(const std::string& name) {
-  static const std::map<std::string, ScalarType> names{
-      {"float32", kFloat}, {"float64", kDouble}, {"float16", kHalf}, {"bfloat16", kBFloat16}, {"int64", kLong}, {"int32", kInt},
-      {"int16", kShort},   {"int8", kChar},      {"uint8", kByte},   {"bool", kBool},         {"F32", kFloat},  {"F64", kDouble},
-      {"F16", kHalf},      {"BF16", kBFloat16},  {"I64", kLong},     {"I32", kInt},           {"I16", kShort},  {"I8", kChar},
-      {"U8", kByte},       {"BOOL", kBool}};
-  return names.at(name);
-}
-
-Tensor make(const OracleTensor& t) {
-  Tensor tensor = make_tensor(t.shape, dtype_of(t.dtype));
-  if (!t.bytes.empty()) std::memcpy(tensor.mutable_data_ptr(), t.bytes.data(), t.bytes.size());
-  return tensor;
-}
-
-std::vector<double> elements(const Tensor& tensor) {
-  const Tensor wide = tensor.detach().to(kDouble).contiguous();
-  const double* data = wide.const_data_ptr<double>();
-  return {data, data + wide.numel()};
-}
-
-/// The arguments of a call, and where its tensors are.
-struct Call {
-  std::vector<Value> args;
-  Kwargs kwargs;
-  std::vector<std::pair<Json, Tensor>> tensors;
-
-  Value value(const Json& j, const Json& path) {
-    if (j.is_null()) return Value();
-    if (j.is_boolean()) return Value(j.get<bool>());
-    if (j.is_number()) return Value(j.get<int64_t>());
-    if (j.is_string()) return Value(j.get<std::string>());
-    if (j.is_array()) {
-      Value::List list;
-      for (size_t i = 0; i < j.size(); ++i) {
-        Json inner = path;
-        inner.push_back(i);
-        list.push_back(value(j[i], inner));
-      }
-      return Value(std::move(list));
-    }
-    if (j.contains("f")) return Value(test::oracle_number(j));
-    if (j.contains("dtype")) return Value(dtype_of(j["dtype"].get<std::string>()));
-    return tensor(j, path);
-  }
-  Value tensor(const Json& j, const Json& path) {
-    Tensor t = make(stored().of(j));
-    if (j.contains("strides")) {
-      const Tensor laid_out = make_tensor_strided(t.sizes(), j["strides"].get<std::vector<int64_t>>(), t.scalar_type());
-      laid_out.copy_(t);
-      t = laid_out;
-    }
-    if (j.contains("rg")) t.requires_grad_(true);
-    tensors.emplace_back(path, t);
-    return Value(t);
-  }
-  Tensor at(const Json& path) const {
-    for (const auto& [p, t] : tensors) {
-      if (p == path) return t;
-    }
-    throw std::runtime_error("no argument at " + path.dump());
-  }
-};
+using test::registry_name;
+using test::stored;
 
 indexing::TensorIndex index_item(const Json& j, Call& call, const Json& path) {
   using namespace indexing;  // NOLINT
@@ -111,26 +52,6 @@ indexing::TensorIndex index_item(const Json& j, Call& call, const Json& path) {
     return TensorIndex(Slice(part(0), part(1), part(2)));
   }
   return TensorIndex(call.tensor(j, path).tensor());
-}
-
-/// Names under which an operator may be defined, the first that exists is taken.
-std::string registry_name(std::string op) {
-  static const std::map<std::string, std::string> attributes{{"Tensor.T", "numpy_T"}, {"Tensor.H", "matrix_H"}};
-  if (const auto found = attributes.find(op); found != attributes.end()) op = found->second;
-  if (op.starts_with("Tensor.")) op = op.substr(7);
-  std::string flat = op;
-  std::replace(flat.begin(), flat.end(), '.', '_');
-  if (!find_ops(flat).empty()) return flat;
-  const std::string last = op.substr(op.rfind('.') + 1);
-  return op.starts_with("nn.functional.") && !find_ops(last).empty() ? last : "";
-}
-
-/// Operators that are members of the library but not of the registry.
-bool is_special(const std::string& op) {
-  static const std::vector<std::string> names{"Tensor.__getitem__", "Tensor.item", "Tensor.to", "broadcast_shapes"};
-  static const std::vector<std::string> casts{"Tensor.bfloat16", "Tensor.bool", "Tensor.byte", "Tensor.char", "Tensor.double",
-                                              "Tensor.float", "Tensor.half", "Tensor.int", "Tensor.long", "Tensor.short"};
-  return std::find(names.begin(), names.end(), op) != names.end() || std::find(casts.begin(), casts.end(), op) != casts.end();
 }
 
 Value call_special(const std::string& op, const Json& c, Call& call) {
@@ -162,24 +83,6 @@ Value call_special(const std::string& op, const Json& c, Call& call) {
       {"bfloat16", kBFloat16}, {"bool", kBool}, {"byte", kByte}, {"char", kChar}, {"double", kDouble},
       {"float", kFloat},       {"half", kHalf}, {"int", kInt},   {"long", kLong}, {"short", kShort}};
   return Value(self.to(casts.at(op.substr(7))));
-}
-
-/// Operators that Python calls with any number of tensors, where the schema has a list.
-void collect_variadic(const std::string& name, std::vector<Value>& args) {
-  static const std::vector<std::string> variadic{"meshgrid", "block_diag", "broadcast_tensors", "cartesian_prod"};
-  const bool always = std::find(variadic.begin(), variadic.end(), name) != variadic.end();
-  const bool several = name.starts_with("atleast_") && args.size() > 1;
-  if (!(always || several) || args.empty() || !args[0].is_tensor()) return;
-  Value::List list(args.begin(), args.end());
-  args.assign(1, Value(std::move(list)));
-}
-
-void flatten(const Value& v, std::vector<Value>& out) {
-  if (v.is_list()) {
-    for (const Value& item : v.list()) flatten(item, out);
-  } else {
-    out.push_back(v);
-  }
 }
 
 /// Empty when equal within the bound, else what differs.
@@ -325,22 +228,6 @@ class Runner {
   Call call_;
 };
 
-/// The cases of ops.json by operator.
-const std::map<std::string, std::vector<Json>>& cases() {
-  static const auto* all = [] {
-    auto* found = new std::map<std::string, std::vector<Json>>;
-    test::for_each_oracle_case("ops.json", [&](const Json& c) { (*found)[c["op"].get<std::string>()].push_back(c); });
-    return found;
-  }();
-  return *all;
-}
-
-std::vector<std::string> operator_names() {
-  std::vector<std::string> names;
-  for (const auto& entry : cases()) names.push_back(entry.first);
-  return names;
-}
-
 class OperatorOracle : public testing::TestWithParam<std::string> {};
 
 TEST_P(OperatorOracle, MatchesReference) {
@@ -348,7 +235,7 @@ TEST_P(OperatorOracle, MatchesReference) {
   const std::string name = is_special(op) ? op : registry_name(op);
   if (name.empty()) GTEST_SKIP() << op << " is not defined";
   const char* only = std::getenv("TAEDA_ORACLE_CASE");
-  for (const Json& c : cases().at(op)) {
+  for (const Json& c : operator_cases().at(op)) {
     if (only && c["id"].get<std::string>().find(only) == std::string::npos) continue;
     Runner(c, name).run();
   }
@@ -363,12 +250,12 @@ INSTANTIATE_TEST_SUITE_P(Ops, OperatorOracle, testing::ValuesIn(operator_names()
 
 /// Prints which operators of the reference are missing; does not fail.
 TEST(OperatorCoverage, ListsMissingOperators) {
-  ASSERT_FALSE(cases().empty()) << "no case was read";
+  ASSERT_FALSE(operator_cases().empty()) << "no case was read";
   std::vector<std::string> missing;
   for (const std::string& op : operator_names()) {
     if (!is_special(op) && registry_name(op).empty()) missing.push_back(op);
   }
-  std::cout << missing.size() << " of " << cases().size() << " operators are missing:";
+  std::cout << missing.size() << " of " << operator_cases().size() << " operators are missing:";
   for (const std::string& op : missing) std::cout << ' ' << op;
   std::cout << std::endl;
 }
