@@ -2,6 +2,7 @@
 // Checkpointing: equal bits, restored generators, less memory.
 #include "taeda/autograd/checkpoint.h"
 
+#include "taeda/core/allocator.h"
 #include "taeda/core/generator.h"
 #include "tests/autograd/common.h"
 
@@ -130,6 +131,33 @@ TEST(Checkpoint, FunctionsThatChangeAreReported) {
   int calls = 0;
   const Tensor y = checkpoint([&calls](const Tensor& a) { return ++calls == 1 ? a.exp().exp() : a.exp(); }, x);
   expect_error([&] { y.backward(); }, {"[checkpoint]", "same tensors", "1 for 2"});
+}
+
+TEST(Checkpoint, ActivationsOfADeepNetworkFall) {
+  constexpr int64_t kLayers = 32, kBatch = 256, kWidth = 128;
+  const size_t activation = static_cast<size_t>(kBatch * kWidth) * sizeof(float);
+  std::vector<Tensor> weights;
+  for (int64_t i = 0; i < kLayers; ++i) weights.push_back((taeda::ones({kWidth}) * 1.01).requires_grad_());
+  std::vector<std::function<Tensor(const Tensor&)>> layers;
+  // Each layer saves its input and the result of tanh.
+  for (const Tensor& w : weights) layers.emplace_back([&w](const Tensor& x) { return (x * w).tanh(); });
+  const Tensor x = taeda::ones({kBatch, kWidth});
+  const auto peak_of = [&](int64_t segments) {
+    for (const Tensor& w : weights) w.mutable_grad() = Tensor();
+    const size_t before = memory_stats().current;
+    reset_peak_stats();
+    Tensor y = segments == 0 ? x : autograd::checkpoint_sequential(layers, segments, x);
+    if (segments == 0) {
+      for (const auto& f : layers) y = f(y);
+    }
+    y.sum().backward();
+    return static_cast<double>(memory_stats().peak - before) / static_cast<double>(activation);
+  };
+  const double plain = peak_of(0), checkpointed = peak_of(8);
+  RecordProperty("activations_without", std::to_string(plain));
+  RecordProperty("activations_with", std::to_string(checkpointed));
+  EXPECT_GE(plain, static_cast<double>(kLayers));
+  EXPECT_LE(checkpointed, 0.6 * plain);  // 8 inputs, and the 4 layers of one segment
 }
 
 }  // namespace
