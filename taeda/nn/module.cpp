@@ -8,7 +8,7 @@
 #include <ostream>
 #include <set>
 
-#include "taeda/autograd/grad_mode.h"
+#include "taeda/autograd/autograd.h"
 #include "taeda/io/archive.h"
 #include "taeda/ops/functions.h"
 
@@ -255,7 +255,10 @@ Tensor& Module::register_parameter(std::string name, Tensor tensor, bool require
   TAEDA_CHECK(!name.empty(), "[register_parameter] Parameter name must not be empty; give it a name");
   TAEDA_CHECK(name.find('.') == std::string::npos, "[register_parameter] Parameter name must not contain a dot (got '", name,
               "'); use letters and underscores");
-  if (tensor.defined()) tensor.set_requires_grad(requires_grad);
+  if (tensor.defined()) {
+    tensor.set_requires_grad(requires_grad);
+    autograd::set_name(tensor, name);
+  }
   return parameters_.insert(std::move(name), std::move(tensor));
 }
 
@@ -270,6 +273,10 @@ void Module::add_child(std::string name, std::shared_ptr<Module> module) {
   TAEDA_CHECK(!name.empty(), "[register_module] Submodule name must not be empty; give it a name");
   TAEDA_CHECK(name.find('.') == std::string::npos, "[register_module] Submodule name must not contain a dot (got '", name,
               "'); use letters and underscores");
+  // Errors of autograd name a parameter by its path from the module that was built last around it.
+  for (const auto& parameter : module ? module->named_parameters() : OrderedDict<std::string, Tensor>()) {
+    if (parameter.value().defined()) autograd::set_name(parameter.value(), name + "." + parameter.key());
+  }
   children_.insert(std::move(name), std::move(module));
 }
 
