@@ -57,7 +57,7 @@ void run_node(Node& node, std::span<Tensor> in, std::span<Tensor> out);
 /// Keeps the return addresses of the running call in the node.
 void keep_call_site(Node& node);
 /// Where the node's operator was called, one frame a line; empty when it was not kept.
-std::string call_site(const Node& node);
+TAEDA_API std::string call_site(const Node& node);
 
 }  // namespace anomaly
 }  // namespace taeda::autograd

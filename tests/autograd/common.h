@@ -9,6 +9,7 @@
 
 #include "taeda/autograd/autograd.h"
 #include "taeda/ops/functions.h"
+#include "taeda/ops/operators.h"
 
 namespace taeda::test {
 
