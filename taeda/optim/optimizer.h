@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -121,7 +122,7 @@ class OptimizerCloneableOptions : public OptimizerOptions {
 class TAEDA_API OptimizerParamGroup {
  public:
   OptimizerParamGroup(const OptimizerParamGroup& other)
-      : params_(other.params_), options_(other.options_ ? other.options_->clone() : nullptr) {}
+      : params_(other.params_), options_(other.options_ ? other.options_->clone() : nullptr), initial_lr_(other.initial_lr_) {}
   OptimizerParamGroup(OptimizerParamGroup&&) = default;
   OptimizerParamGroup(std::vector<Tensor> params) : params_(std::move(params)) {}
   OptimizerParamGroup(std::vector<Tensor> params, std::unique_ptr<OptimizerOptions> options)
@@ -129,6 +130,7 @@ class TAEDA_API OptimizerParamGroup {
   OptimizerParamGroup& operator=(const OptimizerParamGroup& other) {
     params_ = other.params_;
     options_ = other.options_ ? other.options_->clone() : nullptr;
+    initial_lr_ = other.initial_lr_;
     return *this;
   }
   bool has_options() const { return options_ != nullptr; }
@@ -137,10 +139,13 @@ class TAEDA_API OptimizerParamGroup {
   void set_options(std::unique_ptr<OptimizerOptions> options) { options_ = std::move(options); }
   std::vector<Tensor>& params() { return params_; }
   const std::vector<Tensor>& params() const { return params_; }
+  /// The rate that schedulers start from: set by the first scheduler made for the optimizer.
+  std::optional<double>& initial_lr() { return initial_lr_; }
 
  private:
   std::vector<Tensor> params_;
   std::unique_ptr<OptimizerOptions> options_;
+  std::optional<double> initial_lr_;
 };
 
 /// Base class. A derived class implements `step`.
