@@ -7,5 +7,6 @@
 #include "taeda/optim/adam.h"
 #include "taeda/optim/optimizer.h"
 #include "taeda/optim/rmsprop.h"
+#include "taeda/optim/schedulers.h"
 #include "taeda/optim/sgd.h"
 // IWYU pragma: end_exports
