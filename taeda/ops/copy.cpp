@@ -25,6 +25,7 @@ struct Copy_ {
     }
     pointwise::copy_elements(self.impl(), source.impl());
   }
+  static Tensor grad_self(const Tensor& grad) { return taeda::zeros_like(grad); }
   static Tensor grad_src(const Tensor& grad, IntArrayRef src_sizes, ScalarType src_dtype) {
     return sum_to(grad, src_sizes).to(src_dtype);
   }
@@ -48,6 +49,7 @@ struct FillTensor_ {
     detail::check_writable(self, "fill_");
     pointwise::copy_elements(self.impl(), value.clone().impl());
   }
+  static Tensor grad_self(const Tensor& grad) { return taeda::zeros_like(grad); }
   static Tensor grad_value(const Tensor& grad) { return grad.sum(); }
 };
 /// Sets every element to zero.

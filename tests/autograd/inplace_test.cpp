@@ -146,6 +146,25 @@ TEST(Inplace, WritingIntoATensorWithoutGradThroughAView) {
   EXPECT_VALUES(w.grad(), {1 + 30, 10 + 300});
 }
 
+TEST(Inplace, OverwrittenPartsLoseTheirGradient) {
+  const Tensor x = leaf({1, 2, 3});
+  const Tensor y = x * 1;
+  y.slice(0, 0, 1).copy_(of({9}));
+  y.slice(0, 1, 2).zero_();
+  y.sum().backward();
+  EXPECT_VALUES(x.grad(), {0, 0, 1});
+  const Tensor z = x * 1;
+  z.copy_(of({1, 2, 3}));
+  z.sum().backward();
+  EXPECT_VALUES(x.grad(), {0, 0, 1});
+  const Tensor w = leaf({5}, IntArrayRef());
+  const Tensor f = x * 1;
+  f.fill_(w);
+  f.sum().backward();
+  EXPECT_VALUES(x.grad(), {0, 0, 1});
+  EXPECT_VALUES(w.grad(), {3});
+}
+
 TEST(Inplace, IndexedAssignment) {
   const Tensor x = leaf({1, 2, 3});
   Tensor y = x * 1;
