@@ -65,6 +65,7 @@ void with_reduce(ScatterReduce reduce, const F& f) {
 /// Every thread walks all rows and writes its own part of each, so that equal indices meet in order.
 template <class T, ScatterReduce kReduce>
 void write_rows(const IndexWriteArgs& a) {
+  if (a.outer == 0 || a.inner == 0) return;
   T* self = reinterpret_cast<T*>(a.self);
   const T* source = reinterpret_cast<const T*>(a.source);
   const T value = a.value.unchecked<T>();

@@ -14,9 +14,9 @@ namespace {
 int64_t rank_of(const Tensor& t) { return std::max<int64_t>(t.dim(), 1); }
 
 void check_gather_shapes(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, const char* op) {
+  if (index.numel() == 0) return;
   TAEDA_CHECK(index.scalar_type() == kLong || index.scalar_type() == kInt, "[", op, "] expected dtype int64 for index: got ",
               index.scalar_type(), "; convert it with .to(kLong)");
-  if (index.numel() == 0) return;
   TAEDA_CHECK(rank_of(index) == rank_of(self), "[", op, "] the index must have as many dimensions as self: got ", index.sizes(),
               " and ", self.sizes(), "; reshape it");
   for (int64_t d = 0; d < index.dim() && d < self.dim(); ++d) {

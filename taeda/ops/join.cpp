@@ -256,7 +256,8 @@ struct BroadcastTensors : Composite {
   }
 };
 
-/// Coordinate grids of vectors. indexing "ij": dimension k belongs to tensor k; "xy" swaps the first two.
+/// Coordinate grids of vectors. indexing "ij": dimension k belongs to tensor k; "xy": the first two
+/// dimensions belong to the second and the first tensor.
 struct MeshgridIndexing : Composite {
   static constexpr auto schema = "meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]";
   static std::vector<Tensor> forward(TensorList tensors, std::string_view indexing) {
@@ -279,10 +280,7 @@ struct MeshgridIndexing : Composite {
       view[i] = list[i].numel();
       grids.push_back(list[i].reshape(view).expand(shape));
     }
-    if (swapped) {
-      for (Tensor& grid : grids) grid = grid.swapdims(0, 1);
-      std::swap(grids[0], grids[1]);
-    }
+    if (swapped) std::swap(grids[0], grids[1]);
     return grids;
   }
 };

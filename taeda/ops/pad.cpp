@@ -99,7 +99,19 @@ Tensor pad_border(const Tensor& self, IntArrayRef pad, Border border, const char
     TAEDA_CHECK(size + before + after >= (border == Border::kCircular ? 0 : 1), "[", op, "] input (", size,
                 ") is too small: the padded size would be ", size + before + after, "; cut less");
     if (before == 0 && after == 0) continue;
-    result = result.index_select(d, border_index(size, before, after, border));
+    if (border != Border::kCircular) {
+      result = result.index_select(d, border_index(size, before, after, border));
+      continue;
+    }
+    // Negative amounts cut first: what is left continues at its other end.
+    const int64_t first = std::max<int64_t>(0, -before);
+    const int64_t left = size - first - std::max<int64_t>(0, -after);
+    TAEDA_CHECK(left > 0 || (before <= 0 && after <= 0), "[", op, "] nothing is left to continue with: got (", before, ", ", after,
+                ") at dimension ", d, " of input ", self.sizes(), "; cut less");
+    result = result.narrow(d, first, std::max<int64_t>(left, 0));
+    if (before > 0 || after > 0) {
+      result = result.index_select(d, border_index(left, std::max<int64_t>(0, before), std::max<int64_t>(0, after), border));
+    }
   }
   return result.is_same(self) ? self.clone() : result;
 }

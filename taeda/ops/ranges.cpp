@@ -250,11 +250,11 @@ struct Vander : Composite {
 struct LinalgVander : Composite {
   static constexpr auto schema = "linalg_vander(Tensor x, *, int? N=None) -> Tensor";
   static Tensor forward(const Tensor& x, std::optional<int64_t> N) {
-    TAEDA_CHECK(x.dim() >= 1, "[linalg_vander] x must have at least one dimension: got a 0-dim tensor; unsqueeze it");
     TAEDA_CHECK(x.scalar_type() != kBool, "[linalg_vander] bool is not supported: got dtype Bool; convert x");
-    const int64_t n = N.value_or(x.size(-1));
+    const Tensor vector = taeda::atleast_1d(x);
+    const int64_t n = N.value_or(vector.size(-1));
     TAEDA_CHECK(!N || *N > 1, "[linalg_vander] N must be greater than 1: got ", n, "; pass 2 or more");
-    return powers(x, n, true, is_integral_type(x.scalar_type(), true) ? kLong : x.scalar_type());
+    return powers(vector, n, true, is_integral_type(x.scalar_type(), true) ? kLong : x.scalar_type());
   }
 };
 

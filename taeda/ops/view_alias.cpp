@@ -337,7 +337,7 @@ void check_part(const Tensor& src, const Tensor& part, const char* op) {
 }
 
 /// A copy of self with `src` in place of one index.
-struct SelectScatter : Composite {
+struct SelectScatter {
   static constexpr auto schema = "select_scatter(Tensor self, Tensor src, int dim, int index) -> Tensor";
   static Tensor forward(const Tensor& self, const Tensor& src, int64_t dim, int64_t index) {
     Tensor result = self.clone();
@@ -346,9 +346,13 @@ struct SelectScatter : Composite {
     part.copy_(src);
     return result;
   }
+  static Tensor grad_self(const Tensor& grad, IntArrayRef src_sizes, int64_t dim, int64_t index) {
+    return grad.select_scatter(taeda::zeros(src_sizes, grad.options()), dim, index);
+  }
+  static Tensor grad_src(const Tensor& grad, int64_t dim, int64_t index) { return grad.select(dim, index); }
 };
 /// A copy of self with `src` in place of a slice.
-struct SliceScatter : Composite {
+struct SliceScatter {
   static constexpr auto schema =
       "slice_scatter(Tensor self, Tensor src, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor";
   static Tensor forward(const Tensor& self, const Tensor& src, int64_t dim, std::optional<int64_t> start,
@@ -359,9 +363,16 @@ struct SliceScatter : Composite {
     part.copy_(src);
     return result;
   }
+  static Tensor grad_self(const Tensor& grad, IntArrayRef src_sizes, int64_t dim, std::optional<int64_t> start,
+                          std::optional<int64_t> end, int64_t step) {
+    return grad.slice_scatter(taeda::zeros(src_sizes, grad.options()), dim, start, end, step);
+  }
+  static Tensor grad_src(const Tensor& grad, int64_t dim, std::optional<int64_t> start, std::optional<int64_t> end, int64_t step) {
+    return grad.slice(dim, start, end, step);
+  }
 };
 /// A copy of self with `src` on a diagonal.
-struct DiagonalScatter : Composite {
+struct DiagonalScatter {
   static constexpr auto schema = "diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor";
   static Tensor forward(const Tensor& self, const Tensor& src, int64_t offset, int64_t dim1, int64_t dim2) {
     Tensor result = self.clone();
@@ -370,18 +381,29 @@ struct DiagonalScatter : Composite {
     part.copy_(src);
     return result;
   }
+  static Tensor grad_self(const Tensor& grad, IntArrayRef src_sizes, int64_t offset, int64_t dim1, int64_t dim2) {
+    return grad.diagonal_scatter(taeda::zeros(src_sizes, grad.options()), offset, dim1, dim2);
+  }
+  static Tensor grad_src(const Tensor& grad, int64_t offset, int64_t dim1, int64_t dim2) { return grad.diagonal(offset, dim1, dim2); }
 };
-/// A copy of self with `src` in place of a strided view.
-struct AsStridedScatter : Composite {
+/// A copy of self with `src` in place of a strided view of it.
+struct AsStridedScatter {
   static constexpr auto schema =
       "as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int? storage_offset=None) -> Tensor";
   static Tensor forward(const Tensor& self, const Tensor& src, IntArrayRef size, IntArrayRef stride,
                         std::optional<int64_t> storage_offset) {
-    Tensor result = self.clone();
+    Tensor result = self.clone(MemoryFormat::Contiguous);
     const Tensor part = result.as_strided(size, stride, storage_offset);
     check_part(src, part, "as_strided_scatter");
     part.copy_(src);
     return result;
+  }
+  static Tensor grad_self(const Tensor& grad, IntArrayRef src_sizes, IntArrayRef size, IntArrayRef stride,
+                          std::optional<int64_t> storage_offset) {
+    return grad.as_strided_scatter(taeda::zeros(src_sizes, grad.options()), size, stride, storage_offset);
+  }
+  static Tensor grad_src(const Tensor& grad, IntArrayRef size, IntArrayRef stride, std::optional<int64_t> storage_offset) {
+    return grad.contiguous().as_strided(size, stride, storage_offset);
   }
 };
 

@@ -55,7 +55,7 @@ struct SumToSize : Composite {
       fits = size[i] == own || size[i] == 1;
     }
     TAEDA_CHECK(fits, "[sum_to_size] size ", size, " is not expandable to size ", self.sizes(), "; use sizes of 1 where it is summed");
-    return sum_to(self, size);
+    return size.empty() ? self.sum() : sum_to(self, size);
   }
 };
 

@@ -63,7 +63,7 @@ Value call_special(const std::string& op, const Json& c, Call& call) {
   }
   if (op == "broadcast_shapes") {
     std::vector<Tensor> shapes;
-    for (const Json& shape : c["args"]) shapes.push_back(taeda::empty({1}).expand(shape.get<std::vector<int64_t>>()));
+    for (const Json& shape : c["args"]) shapes.push_back(taeda::empty(IntArrayRef()).expand(shape.get<std::vector<int64_t>>()));
     return Value(taeda::broadcast_tensors(shapes)[0].sizes());
   }
   if (op == "Tensor.item") return Value(call.args[0].tensor().item());
@@ -144,6 +144,10 @@ class Runner {
     const std::string op = case_["op"];
     if (is_special(op)) return call_special(op, case_, call_);
     collect_variadic(op, call_.args);
+    if (op == "nonzero") {  // Python's switch between the two forms
+      const bool tuple = !call_.kwargs.empty() && call_.kwargs[0].second.to_bool();
+      return call_op(tuple ? "nonzero_numpy" : "nonzero", call_.args);
+    }
     if (op.ends_with("_") && call_.args.at(0).is_tensor()) call_.args[0] = Value(call_.args[0].tensor().clone());
     return call_op(name_, call_.args, call_.kwargs);
   }
