@@ -2,7 +2,7 @@
 // Schedules made of schedules, and the one that follows a metric.
 #include <algorithm>
 #include <cmath>
-#include <iostream>
+#include <cstdio>
 #include <limits>
 
 #include "taeda/io/archive.h"
@@ -140,7 +140,9 @@ void ReduceLROnPlateauScheduler::reduce() {
     const double lr = std::max(old * factor_, min_lrs_[i]);
     if (old - lr <= eps_) continue;
     groups[i].options().set_lr(lr);
-    if (verbose_) std::cerr << "step " << steps_ << ": the learning rate of group " << i << " is now " << lr << '\n';
+    if (verbose_) {
+      std::fprintf(stderr, "step %lld: the learning rate of group %zu is now %g\n", static_cast<long long>(steps_), i, lr);
+    }
   }
 }
 

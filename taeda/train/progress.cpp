@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iostream>
+#include <cstdio>
 
 #include "taeda/train/callbacks.h"
 #include "taeda/train/trainer.h"
@@ -178,6 +178,6 @@ std::string summary_table(const nn::Module& model) {
   return out + text;
 }
 
-void ModelSummary::on_fit_start(Trainer&, Module& model) { std::cerr << summary_table(model); }
+void ModelSummary::on_fit_start(Trainer&, Module& model) { std::fputs(summary_table(model).c_str(), stderr); }
 
 }  // namespace taeda::train
