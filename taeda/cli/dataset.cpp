@@ -20,9 +20,9 @@ void set_loaders(DataSet& set, TrainData train, ValData val, const RunConfig& co
   set.val_size = static_cast<int64_t>(*val.size());
   const auto batch = static_cast<size_t>(set.batch_size);
   set.train = train::LoaderRef(
-      data::make_data_loader<data::samplers::RandomSampler>(std::move(train), data::DataLoaderOptions().batch_size(batch)));
+      data::make_data_loader<data::samplers::RandomSampler>(std::move(train).map(data::transforms::Stack<>()), data::DataLoaderOptions().batch_size(batch)));
   set.val = train::LoaderRef(
-      data::make_data_loader<data::samplers::SequentialSampler>(std::move(val), data::DataLoaderOptions().batch_size(batch)));
+      data::make_data_loader<data::samplers::SequentialSampler>(std::move(val).map(data::transforms::Stack<>()), data::DataLoaderOptions().batch_size(batch)));
 }
 
 void set_pairs(DataSet& set, const Tensor& train_x, const Tensor& train_y, const Tensor& val_x, const Tensor& val_y,
