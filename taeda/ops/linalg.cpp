@@ -61,7 +61,6 @@ LapackArgs describe(LapackRoutine routine, const Tensor& t) {
   x.m = t.size(-2), x.n = t.size(-1);
   return x;
 }
-Tensor identity_like(const Tensor& t, int64_t n) { return taeda::eye(n, t.options()); }
 /// a⁻¹ b and b a⁻¹ of triangular matrices, differentiable.
 Tensor solve_left(const Tensor& a, const Tensor& b, bool upper, bool unit = false) { return taeda::linalg_solve_triangular(a, b, upper, true, unit); }
 Tensor solve_right(const Tensor& a, const Tensor& b, bool upper, bool unit = false) { return taeda::linalg_solve_triangular(a, b, upper, false, unit); }
