@@ -103,53 +103,6 @@ struct NnFold : Composite {
   }
 };
 
-/// Leading dimensions, then `tail`.
-DimVector with_tail(const Tensor& t, IntArrayRef tail) {
-  DimVector sizes(t.sizes().slice(0, static_cast<size_t>(t.dim()) - 3));
-  for (const int64_t s : tail) sizes.push_back(s);
-  return sizes;
-}
-/// (…, c · r², h, w) becomes (…, c, h · r, w · r) (Shi et al. 2016).
-struct PixelShuffle : Composite {
-  static constexpr auto schema = "pixel_shuffle(Tensor self, int upscale_factor) -> Tensor";
-  static constexpr auto variants = "function";
-  static Tensor forward(const Tensor& self, int64_t upscale_factor) {
-    const int64_t r = upscale_factor;
-    TAEDA_CHECK(self.dim() >= 3, "[pixel_shuffle] expects an input with at least 3 dimensions: got ", self.sizes(), "; add dimensions");
-    TAEDA_CHECK(r > 0 && self.size(-3) % (r * r) == 0, "[pixel_shuffle] the channels must be divisible by the square of a positive upscale_factor: got ",
-                self.sizes(), " and ", r, "; check the factor");
-    const int64_t c = self.size(-3) / (r * r), h = self.size(-2), w = self.size(-1);
-    const Tensor parts = self.reshape({-1, c, r, r, h, w});
-    return (self.numel() ? parts : self.reshape({0, c, r, r, h, w})).permute({0, 1, 4, 2, 5, 3}).reshape(with_tail(self, {c, h * r, w * r}));
-  }
-};
-/// (…, c, h · r, w · r) becomes (…, c · r², h, w).
-struct PixelUnshuffle : Composite {
-  static constexpr auto schema = "pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor";
-  static constexpr auto variants = "function";
-  static Tensor forward(const Tensor& self, int64_t downscale_factor) {
-    const int64_t r = downscale_factor;
-    TAEDA_CHECK(self.dim() >= 3, "[pixel_unshuffle] expects an input with at least 3 dimensions: got ", self.sizes(), "; add dimensions");
-    TAEDA_CHECK(r > 0 && self.size(-2) % r == 0 && self.size(-1) % r == 0, "[pixel_unshuffle] height and width must be divisible by a positive downscale_factor: got ",
-                self.sizes(), " and ", r, "; check the factor");
-    const int64_t c = self.size(-3), h = self.size(-2) / r, w = self.size(-1) / r;
-    return self.reshape({self.numel() ? -1 : 0, c, h, r, w, r}).permute({0, 1, 3, 5, 2, 4}).reshape(with_tail(self, {c * r * r, h, w}));
-  }
-};
-/// Channels as (groups, channels / groups), transposed (Zhang et al. 2018).
-struct ChannelShuffle : Composite {
-  static constexpr auto schema = "channel_shuffle(Tensor self, int groups) -> Tensor";
-  static constexpr auto variants = "function";
-  static Tensor forward(const Tensor& self, int64_t groups) {
-    TAEDA_CHECK(self.dim() > 2, "[channel_shuffle] expects an input with more than 2 dimensions: got ", self.sizes(), "; add dimensions");
-    TAEDA_CHECK(groups > 0 && self.size(1) % groups == 0, "[channel_shuffle] the channels must be divisible by a positive number of groups: got ", self.sizes(), " and ",
-                groups, "; check groups");
-    if (self.numel() == 0) return self.alias();
-    const int64_t n = self.size(0), c = self.size(1);
-    return self.reshape({n, groups, c / groups, -1}).transpose(1, 2).reshape(self.sizes());
-  }
-};
-
 }  // namespace
 }  // namespace ops
 }  // namespace taeda

@@ -40,6 +40,17 @@ def registry(tables):
     return "\n".join(lines)
 
 
+def check_unique(definitions_by_file):
+    """Two definitions of one name and overload would only be noticed by the linker."""
+    seen = {}
+    for found in definitions_by_file.values():
+        for d in found:
+            key = (d.schema.name, d.schema.overload)
+            if key in seen:
+                d.fail(f"{'.'.join(filter(None, key))} is defined in {seen[key].file} already")
+            seen[key] = d
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--src", required=True)
@@ -47,6 +58,7 @@ def main():
     options = parser.parse_args()
     out = Path(options.out) / "taeda" / "ops" / "generated"
     pointwise, general = definitions.read_all(options.src)
+    check_unique(general)
     functions, methods, tables = [], [], []
     for stem, found in general.items():
         text, table, count = emit_general.emit_file(stem, found)
