@@ -14,6 +14,9 @@
 #include "taeda/core/dict.h"
 #include "taeda/core/parallel.h"
 #include "taeda/core/version.h"
+#include "taeda/data/data.h"
+#include "taeda/io/serialize.h"
+#include "taeda/nn/nn.h"
 #include "taeda/ops/custom.h"
 #include "taeda/ops/dlpack.h"
 #include "taeda/ops/from_data.h"
@@ -22,16 +25,5 @@
 #include "taeda/ops/operators.h"
 #include "taeda/ops/registry.h"
 #include "taeda/ops/tensor_index.h"
-#if __has_include("taeda/io/serialize.h")
-#include "taeda/io/serialize.h"
-#endif
-#if __has_include("taeda/nn/nn.h")
-#include "taeda/nn/nn.h"
-#endif
-#if __has_include("taeda/optim/optim.h")
 #include "taeda/optim/optim.h"
-#endif
-#if __has_include("taeda/data/data.h")
-#include "taeda/data/data.h"
-#endif
 // IWYU pragma: end_exports
