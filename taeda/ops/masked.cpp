@@ -16,7 +16,8 @@ Tensor cast(const Tensor& t, OptType dtype) { return dtype ? t.to(*dtype) : t; }
 /// The input with `value` where the mask is false.
 Tensor filled(const Tensor& input, const OptTensor& mask, const Scalar& value) {
   if (!mask || !mask->defined()) return input;
-  return taeda::where(mask->to(kBool).expand(input.sizes()), input, taeda::full({}, value, input.options()));
+  // masked_fill, not where: a nan gradient at an element that takes no part must not reach the input.
+  return input.masked_fill(mask->to(kBool).logical_not().expand(input.sizes()), value);
 }
 Scalar lowest(ScalarType t) {
   if (is_floating_type(t)) return -kInf;
@@ -88,24 +89,24 @@ struct MaskedAmin : Composite {
     return filled(t, mask, highest(t.scalar_type())).amin(list(dim), keepdim);
   }
 };
-/// Index of the largest selected element.
+/// Index of the largest selected element, in the input's dtype as in PyTorch.
 struct MaskedArgmax : Composite {
   static constexpr auto schema =
       "masked_argmax(Tensor input, int? dim=None, *, bool keepdim=False, ScalarType? dtype=None, Tensor? mask=None) -> Tensor";
   static constexpr auto variants = "function";
   static Tensor forward(const Tensor& input, std::optional<int64_t> dim, bool keepdim, OptType dtype, const OptTensor& mask) {
     const Tensor t = cast(input, dtype);
-    return filled(t, mask, lowest(t.scalar_type())).argmax(dim, keepdim);
+    return filled(t, mask, lowest(t.scalar_type())).argmax(dim, keepdim).to(t.scalar_type());
   }
 };
-/// Index of the smallest selected element.
+/// Index of the smallest selected element, in the input's dtype as in PyTorch.
 struct MaskedArgmin : Composite {
   static constexpr auto schema =
       "masked_argmin(Tensor input, int? dim=None, *, bool keepdim=False, ScalarType? dtype=None, Tensor? mask=None) -> Tensor";
   static constexpr auto variants = "function";
   static Tensor forward(const Tensor& input, std::optional<int64_t> dim, bool keepdim, OptType dtype, const OptTensor& mask) {
     const Tensor t = cast(input, dtype);
-    return filled(t, mask, highest(t.scalar_type())).argmin(dim, keepdim);
+    return filled(t, mask, highest(t.scalar_type())).argmin(dim, keepdim).to(t.scalar_type());
   }
 };
 /// Mean of the selected elements.
@@ -219,7 +220,9 @@ struct MaskedLogsumexp : Composite {
       "masked_logsumexp(Tensor input, int[1]? dim=None, *, bool keepdim=False, ScalarType? dtype=None, Tensor? mask=None) -> Tensor";
   static constexpr auto variants = "function";
   static Tensor forward(const Tensor& input, OptionalIntArrayRef dim, bool keepdim, OptType dtype, const OptTensor& mask) {
-    return filled(cast(input, dtype), mask, -kInf).logsumexp(list(dim), keepdim);
+    const Tensor t = cast(input, dtype);
+    const Tensor values = t.is_floating_point() ? t : t.to(kDouble);
+    return filled(values, mask, -kInf).logsumexp(list(dim), keepdim).to(t.scalar_type());
   }
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rearrangements between channels and space.
+// Rearrangements between channels and space, and functional forms that check their arguments.
 #include "taeda/ops/door.h"
 #include "taeda/ops/factory.h"
 #include "taeda/ops/functions.h"
@@ -83,6 +83,28 @@ struct NativeChannelShuffle : Composite {
   static constexpr auto schema = "native_channel_shuffle(Tensor self, int groups) -> Tensor";
   static constexpr auto variants = "function";
   static Tensor forward(const Tensor& self, int64_t groups) { return taeda::channel_shuffle(self, groups); }
+};
+/// hardtanh with the bounds checked: the lower one must not exceed the upper one.
+struct FunctionalHardtanh : Composite {
+  static constexpr auto schema =
+      "nn_functional_hardtanh(Tensor input, float min_val=-1., float max_val=1., bool inplace=False) -> Tensor";
+  static Tensor forward(const Tensor& input, double min_val, double max_val, bool inplace) {
+    TAEDA_CHECK_VALUE(min_val <= max_val, "[hardtanh] min_val cannot be greater than max_val: got ", min_val, " and ", max_val,
+                      "; swap them");
+    const bool whole = is_integral_type(input.scalar_type(), false);
+    const Scalar low = whole ? Scalar(static_cast<int64_t>(min_val)) : Scalar(min_val);
+    const Scalar high = whole ? Scalar(static_cast<int64_t>(max_val)) : Scalar(max_val);
+    const Tensor result = taeda::hardtanh(input, low, high);
+    return inplace ? input.copy_(result) : result;
+  }
+};
+/// softshrink with the threshold checked.
+struct FunctionalSoftshrink : Composite {
+  static constexpr auto schema = "nn_functional_softshrink(Tensor input, float lambd=0.5) -> Tensor";
+  static Tensor forward(const Tensor& input, double lambd) {
+    TAEDA_CHECK_VALUE(lambd >= 0, "[softshrink] lambda must be greater or equal to 0, but found to be ", lambd, "; pass 0 or more");
+    return taeda::softshrink(input, lambd);
+  }
 };
 /// log(sigmoid(x)).
 struct FunctionalLogSigmoid : Composite {

@@ -108,12 +108,12 @@ struct Diff : Composite {
   static Tensor forward(const Tensor& self, int64_t n, int64_t dim, const std::optional<Tensor>& prepend, const std::optional<Tensor>& append) {
     TAEDA_CHECK(self.dim() > 0, "[diff] diff expects input to be at least one-dimensional: got a 0-dim tensor; reshape it");
     TAEDA_CHECK(n >= 0, "[diff] order must be non-negative but got ", n, "; pass 0 or more");
+    if (n == 0) return self.clone();
     std::vector<Tensor> parts;
     if (prepend && prepend->defined()) parts.push_back(*prepend);
     parts.push_back(self);
     if (append && append->defined()) parts.push_back(*append);
     Tensor t = parts.size() > 1 ? taeda::cat(parts, dim) : self;
-    if (n == 0) return parts.size() > 1 ? t : t.clone();
     for (int64_t i = 0; i < n; ++i) {
       const int64_t size = t.size(dim);
       if (size <= 1) return t.narrow(dim, 0, 0).clone();
