@@ -33,7 +33,7 @@ case $kind in
       echo "the files above hold absolute paths of the build" >&2
       exit 1
     fi
-    if strings -a "$prefix"/lib*/libtaeda.so* "$prefix"/lib*/*/libtaeda.so* 2>/dev/null | grep -F "$build"; then
+    if find "$prefix" -name 'libtaeda.so*' -exec strings -a {} + | grep -F "$build"; then
       echo "the library holds the paths above" >&2
       exit 1
     fi
