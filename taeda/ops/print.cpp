@@ -92,7 +92,7 @@ void print_matrix(std::ostream& stream, const double* values, int64_t rows, int6
   const NumberFormat format = choose_format(stream, values, rows * columns);
   const std::string margin(static_cast<size_t>(indent), ' ');
   const int64_t per_line = std::max<int64_t>(1, (line_size - indent) / (format.width + 1));
-  stream << margin;
+  // As in the compatible interface, the first row alone has no margin.
   for (int64_t first = 0; first < columns; first += per_line) {
     const int64_t last = std::min(first + per_line, columns) - 1;
     if (per_line < columns) {

@@ -69,7 +69,7 @@ TEST(Index, NonAdjacentTensorsPutTheirShapeFirst) {
   EXPECT_TRUE(x.index({a, Slice(), b})[1].equal(x.index({1, Slice(), 3})));
   EXPECT_EQ(x.index({Slice(), a, b}).sizes(), IntArrayRef({2, 2}));
   EXPECT_TRUE(x.index({Slice(), a, b}).index({Slice(), 1}).equal(x.index({Slice(), 1, 3})));
-  EXPECT_EQ(x.index({a.view({2, 1}), b}).sizes(), IntArrayRef({2, 2, 4}));
+  EXPECT_EQ(x.index({a.view({2, 1}), a}).sizes(), IntArrayRef({2, 2, 4}));
   EXPECT_EQ(x.index({indexing::None, a}).sizes(), IntArrayRef({1, 2, 3, 4}));
   EXPECT_EQ(x.index({x > 20}).numel(), 3);
   EXPECT_EQ(x.index({true}).sizes(), IntArrayRef({1, 2, 3, 4}));
