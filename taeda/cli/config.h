@@ -18,7 +18,7 @@ struct RunConfig {
   int64_t heads = 4;
   int64_t block = 64;
   double dropout = 0;
-  int64_t epochs = 10;
+  int64_t epochs = 0;  ///< 0: by data
   int64_t max_steps = -1;
   int64_t batch_size = 0;  ///< 0: by data
   double lr = 0;           ///< 0: by model
@@ -27,8 +27,9 @@ struct RunConfig {
   std::string schedule = "onecycle";
   uint64_t seed = 0;
   int64_t image_size = 0;
+  bool augment = true;  ///< images: training batches are shifted by a few pixels
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(RunConfig, data, target, model, width, depth, heads, block, dropout, epochs,
-                                                max_steps, batch_size, lr, weight_decay, clip, schedule, seed, image_size)
+                                                max_steps, batch_size, lr, weight_decay, clip, schedule, seed, image_size, augment)
 
 }  // namespace taeda::cli

@@ -53,6 +53,7 @@ DataSet open_digits(const RunConfig& config) {
   DataSet set;
   set.outputs = 10;
   set.classes = numbered(10);
+  set.usual_epochs = 30;
   const int64_t n = images.size(0);
   const int64_t held_out = 360;
   set_pairs(set, images.slice(0, 0, n - held_out).contiguous(), labels.slice(0, 0, n - held_out).contiguous(),
@@ -67,6 +68,7 @@ DataSet open_mnist(const std::string& dir, const RunConfig& config) {
   DataSet set;
   set.outputs = 10;
   set.classes = numbered(10);
+  set.usual_epochs = 5;
   set_pairs(set, normalise_images(train.images(), 1), train.targets(), normalise_images(test.images(), 1), test.targets(), config,
             64);
   return set;
@@ -113,6 +115,7 @@ DataSet open_csv(const std::string& file, const RunConfig& config) {
   const data::CsvTable table = data::read_csv(file);
   DataSet set;
   set.encoder = data::TableEncoder(table, config.target);
+  set.usual_epochs = 100;
   set.task = set.encoder.is_classification() ? Task::kClassification : Task::kRegression;
   set.classes = set.encoder.classes();
   set.outputs = set.encoder.is_classification() ? static_cast<int64_t>(set.classes.size()) : 1;
@@ -127,6 +130,7 @@ DataSet open_text(const std::string& file, const RunConfig& config) {
   const std::string text = data::read_text(file);
   DataSet set;
   set.task = Task::kLanguage;
+  set.usual_epochs = 1;
   set.vocabulary = data::CharVocabulary(text);
   set.outputs = static_cast<int64_t>(set.vocabulary.size());
   const Tensor tokens = set.vocabulary.encode(text);

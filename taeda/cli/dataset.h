@@ -21,6 +21,7 @@ struct DataSet {
   std::vector<std::string> classes;
   int64_t train_size = 0, val_size = 0;
   int64_t batch_size = 0;
+  int64_t usual_epochs = 10;
   train::LoaderRef train, val;
   data::TableEncoder encoder;      ///< CSV
   data::CharVocabulary vocabulary;  ///< text
@@ -29,6 +30,8 @@ struct DataSet {
 /// Throws ValueError for an unknown kind, IoError for files that cannot be read.
 DataSet open_data(const RunConfig& config);
 
+/// What a black pixel becomes in `normalise_images`.
+inline constexpr double kBackground = -0.25 / 0.35;
 /// Images scaled to mean 0 and spread 1, as all image data sets of the program are.
 Tensor normalise_images(const Tensor& images, double maximum);
 

@@ -23,8 +23,19 @@ Tensor Learner::loss(const Tensor& scores, const Tensor& target) const {
   return nn::functional::cross_entropy(scores, target);
 }
 
+namespace {
+/// The batch moved by up to a fourteenth of its side, at least a pixel, in each direction, background coming in.
+Tensor shifted(const Tensor& images) {
+  const int64_t reach = std::max<int64_t>(1, std::min(images.size(-2), images.size(-1)) / 14);
+  const Tensor padded = taeda::constant_pad_nd(images, {reach, reach, reach, reach}, kBackground);
+  const Tensor offset = taeda::randint(0, 2 * reach + 1, {2}, TensorOptions(kLong));
+  return padded.narrow(-2, offset[0].item<int64_t>(), images.size(-2)).narrow(-1, offset[1].item<int64_t>(), images.size(-1)).contiguous();
+}
+}  // namespace
+
 Tensor Learner::training_step(const train::Batch& batch, int64_t /*batch_index*/) {
-  return loss(network_->forward(batch.data), batch.target);
+  const bool image = task_ == Task::kClassification && batch.data.dim() == 4;
+  return loss(network_->forward(image && config_.augment ? shifted(batch.data) : batch.data), batch.target);
 }
 
 void Learner::validation_step(const train::Batch& batch, int64_t /*batch_index*/) {

@@ -57,7 +57,7 @@ void run_train(const TrainArguments& a) {
               << "model  " << a.config.model << "\n" << std::flush;
   }
   train::TrainerOptions options;
-  options.max_epochs = a.config.epochs;
+  options.max_epochs = a.config.epochs > 0 ? a.config.epochs : a.config.max_steps > 0 ? -1 : data.usual_epochs;
   options.max_steps = a.config.max_steps;
   options.gradient_clip = a.config.clip;
   options.quiet = a.quiet || a.json;
@@ -97,7 +97,7 @@ void add_train(CLI::App& app) {
   c->add_option("--target", a->config.target, "csv: the column to predict");
   c->add_option("--model", a->config.model, "linear, mlp, cnn, resnet8, resnet18, resnet50, mobilenet_v2, lstm or gpt")
       ->capture_default_str();
-  c->add_option("--epochs", a->config.epochs, "Passes over the data")->capture_default_str()->check(CLI::NonNegativeNumber);
+  c->add_option("--epochs", a->config.epochs, "Passes over the data; 0: by data")->check(CLI::NonNegativeNumber);
   c->add_option("--max-steps", a->config.max_steps, "Optimizer steps; -1: no limit")->capture_default_str();
   c->add_option("--batch-size", a->config.batch_size, "Samples of a step; 0: by data")->check(CLI::NonNegativeNumber);
   c->add_option("--lr", a->config.lr, "Learning rate; 0: by model")->check(CLI::NonNegativeNumber);
@@ -110,6 +110,7 @@ void add_train(CLI::App& app) {
   c->add_option("--block", a->config.block, "Characters that lstm and gpt see at once")->capture_default_str()->check(CLI::PositiveNumber);
   c->add_option("--dropout", a->config.dropout, "Dropout probability")->check(CLI::Range(0.0, 1.0));
   c->add_option("--image-size", a->config.image_size, "folder: side of the images; 0: 64");
+  c->add_flag("--augment,!--no-augment", a->config.augment, "Shift training images by a few pixels (on by default)");
   c->add_option("--seed", a->config.seed, "Seed of weights, order and dropout")->capture_default_str();
   c->add_option("--threads", a->threads, "Compute threads; 0: all cores");
   c->add_option("--out", a->out, "Folder for checkpoints, logs and the report")->capture_default_str();

@@ -10,6 +10,7 @@
 #include "taeda/core/generator.h"
 #include "taeda/data/data.h"
 #include "taeda/io/serialize.h"
+#include "taeda/ops/functions.h"
 #include "tests/io/io_support.h"
 
 namespace taeda::test {
