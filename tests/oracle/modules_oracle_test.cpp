@@ -16,7 +16,7 @@ namespace {
 using Json = nlohmann::json;
 
 const test::OracleTensors& stored() {
-  static const auto* tensors = new test::OracleTensors("modules");
+  static const auto* tensors = new test::OracleTensors("modules.safetensors");
   return *tensors;
 }
 

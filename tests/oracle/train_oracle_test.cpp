@@ -59,7 +59,7 @@ DigitsNet make(const Json& c) {
 }
 
 void run(const Json& c) {
-  const test::OracleTensors stored("train");
+  const test::OracleTensors stored("train.safetensors");
   const std::string dir = TAEDA_DIGITS_DIR;
   const Tensor images = data::read_idx(dir + "/images-idx3-ubyte.gz").to(kFloat).div(16).unsqueeze(1);
   const Tensor labels = data::read_idx(dir + "/labels-idx1-ubyte.gz").to(kLong);
