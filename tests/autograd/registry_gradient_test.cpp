@@ -3,8 +3,9 @@
 // reference cases in float64. `--gtest_filter=*SecondDerivative/add*` runs one operator.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <map>
-#include <set>
 
 #include "taeda/autograd/gradcheck.h"
 #include "taeda/core/generator.h"
@@ -23,11 +24,25 @@ struct Case {
   Kwargs kwargs;
   variable_list inputs;
 
-  Case(const Json& c, std::string registry_name) : name(std::move(registry_name)) {
+  Case(Json c, std::string registry_name) : name(std::move(registry_name)) {
+    widen_dtypes(c);
     test::Call call;
     for (size_t i = 0; i < c["args"].size(); ++i) args.push_back(widened(call.value(c["args"][i], {"args", i})));
     for (const auto& [key, v] : c["kwargs"].items()) kwargs.emplace_back(key, widened(call.value(v, {"kwargs", key})));
     test::collect_variadic(c["op"].get<std::string>(), args);
+  }
+
+  /// Whether inputs and results are finite: elsewhere differences mean nothing.
+  bool finite() const {
+    variable_list all = inputs;
+    const NoGradGuard off;
+    for (const Tensor& t : (*this)(inputs)) all.push_back(t);
+    for (const Tensor& t : all) {
+      for (const double v : test::elements(t)) {
+        if (!std::isfinite(v)) return false;
+      }
+    }
+    return true;
   }
 
   variable_list operator()(const variable_list& list) const {
@@ -47,6 +62,23 @@ struct Case {
   }
 
  private:
+  /// Floating dtypes given as arguments become float64.
+  static void widen_dtypes(Json& j) {
+    if (j.is_object() && j.contains("dtype") && j["dtype"].is_string() && j["dtype"].get<std::string>().find("float") == 0) {
+      j["dtype"] = "float64";
+    }
+    if (j.is_structured()) {
+      for (Json& item : j) widen_dtypes(item);
+    }
+  }
+  /// Sample points are often 0, 1 or equal to each other, where many operators have kinks or ties.
+  void move_off_kinks(const Tensor& t) {
+    auto* data = static_cast<double*>(t.mutable_data_ptr());
+    for (int64_t i = 0; i < t.numel(); ++i) {
+      seed_ = seed_ * 6364136223846793005u + 1442695040888963407u;
+      data[i] += 1e-3 * (0.5 + static_cast<double>(seed_ >> 11) * 0x1p-54) * (seed_ & 1024 ? 1 : -1);
+    }
+  }
   Value widened(const Value& v) {
     if (v.is_list()) {
       Value::List list;
@@ -57,6 +89,7 @@ struct Case {
     const Tensor& t = v.tensor();
     Tensor wide = t.detach().to(kDouble);
     if (t.requires_grad()) {
+      move_off_kinks(wide);
       wide.requires_grad_();
       inputs.push_back(wide);
     }
@@ -74,12 +107,24 @@ struct Case {
     }
     return Value(v.tensor().clone());  // the call may change it
   }
+
+  uint64_t seed_ = 1;
 };
 
-/// Cases whose sample points lie on ties or kinks, where finite differences mean nothing: operator and why.
+/// Operators whose gradient is not the derivative of their value, on purpose.
 const std::map<std::string, std::string>& not_smooth() {
-  static const std::map<std::string, std::string> list{};
+  static const std::map<std::string, std::string> list{
+      {"nextafter", "moves by one step of the number format"},
+      {"nn.functional.ctc_loss", "the gradient takes for granted that the log-probabilities of a step sum to one"},
+      {"nn.functional.max_unpool1d", "samples write one place twice"},
+      {"nn.functional.max_unpool2d", "samples write one place twice"},
+      {"nn.functional.max_unpool3d", "samples write one place twice"}};
   return list;
+}
+
+/// Calls that change the table or scale its gradient by word counts, on purpose.
+bool special_embedding(const Json& c) {
+  return c["kwargs"].contains("max_norm") || c["kwargs"].contains("scale_grad_by_freq");
 }
 
 /// Operators without second derivatives, listed with the reason in docs/autograd.md.
@@ -104,35 +149,45 @@ std::vector<std::string> names() {
 template <class Check>
 void for_cases(const std::string& op, const Check& check) {
   for (const Json& c : test::operator_cases().at(op)) {
-    if (!c.contains("grad_out") || c["id"].get<std::string>().ends_with("/edge")) continue;
+    if (!c.contains("grad_out") || c["id"].get<std::string>().ends_with("/edge") || special_embedding(c)) continue;
     SCOPED_TRACE(c["id"].get<std::string>());
     try {
       const Case run(c, test::registry_name(op));
-      if (!run.inputs.empty()) check(run);
+      if (!run.inputs.empty() && run.finite()) check(run);
     } catch (const std::exception& e) {
       ADD_FAILURE() << c["id"].get<std::string>() << ": " << e.what();
     }
   }
 }
 
-autograd::GradcheckOptions fast() {
+/// Runs the check with a smaller step where the first one is too coarse, next to a pole.
+template <class F>
+void with_steps(const F& check) {
   autograd::GradcheckOptions options;
   options.fast_mode = true;
-  options.atol = 1e-5;
-  return options;
+  try {
+    check(options);
+  } catch (const Error&) {
+    options.eps = 1e-8;
+    check(options);
+  }
 }
 
 class Registry : public testing::TestWithParam<std::string> {};
 
 TEST_P(Registry, FirstDerivative) {
   if (not_smooth().contains(GetParam())) GTEST_SKIP() << not_smooth().at(GetParam());
-  for_cases(GetParam(), [](const Case& run) { autograd::gradcheck(run, run.inputs, fast()); });
+  for_cases(GetParam(), [](const Case& run) {
+    with_steps([&](const autograd::GradcheckOptions& options) { autograd::gradcheck(run, run.inputs, options); });
+  });
 }
 
 TEST_P(Registry, SecondDerivative) {
   if (not_smooth().contains(GetParam())) GTEST_SKIP() << not_smooth().at(GetParam());
   if (without_second_derivative().contains(GetParam())) GTEST_SKIP() << without_second_derivative().at(GetParam());
-  for_cases(GetParam(), [](const Case& run) { autograd::gradgradcheck(run, run.inputs, {}, fast()); });
+  for_cases(GetParam(), [](const Case& run) {
+    with_steps([&](const autograd::GradcheckOptions& options) { autograd::gradgradcheck(run, run.inputs, {}, options); });
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(Ops, Registry, testing::ValuesIn(names()), [](const testing::TestParamInfo<std::string>& info) {
