@@ -88,6 +88,50 @@ struct ClipTensor : Composite {
   }
 };
 
+/// self^2; bool counts as int64.
+struct SquareOp : Composite {
+  static constexpr auto schema = "square(Tensor self) -> Tensor";
+  static Tensor forward(const Tensor& self) { return taeda::_square(self.scalar_type() == kBool ? self.to(kLong) : self); }
+};
+struct Square_ : Composite {
+  static constexpr auto schema = "square_(Tensor(a!) self) -> Tensor(a!)";
+  static constexpr auto function = true;
+  static Tensor& forward(const Tensor& self) { return taeda::_square_(self); }
+};
+
+void check_bounds(const Scalar& min_val, const Scalar& max_val) {
+  TAEDA_CHECK_VALUE(min_val.to<double>() <= max_val.to<double>(), "[hardtanh] min_val cannot be greater than max_val: got ", min_val, " and ",
+                    max_val, "; exchange them");
+}
+/// self limited to [min_val, max_val]; the gradient at the bounds is 0.
+struct HardtanhOp : Composite {
+  static constexpr auto schema = "hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor";
+  static constexpr auto variants = "function";
+  static Tensor forward(const Tensor& self, const Scalar& min_val, const Scalar& max_val) {
+    check_bounds(min_val, max_val);
+    return taeda::_hardtanh(self, min_val, max_val);
+  }
+};
+struct Hardtanh_ : Composite {
+  static constexpr auto schema = "hardtanh_(Tensor(a!) self, Scalar min_val=-1, Scalar max_val=1) -> Tensor(a!)";
+  static constexpr auto function = true;
+  static constexpr auto variants = "function";
+  static Tensor& forward(const Tensor& self, const Scalar& min_val, const Scalar& max_val) {
+    check_bounds(min_val, max_val);
+    return taeda::_hardtanh_(self, min_val, max_val);
+  }
+};
+
+/// self moved towards 0 by lambd, 0 within lambd of it.
+struct SoftshrinkOp : Composite {
+  static constexpr auto schema = "softshrink(Tensor self, Scalar lambd=0.5) -> Tensor";
+  static constexpr auto variants = "function";
+  static Tensor forward(const Tensor& self, const Scalar& lambd) {
+    TAEDA_CHECK(lambd.to<double>() >= 0, "[softshrink] lambda must be greater or equal to 0: got ", lambd, "; use a number from 0 on");
+    return taeda::_softshrink(self, lambd);
+  }
+};
+
 /// self * Phi(self), exactly ("none") or through tanh ("tanh").
 struct Gelu : Composite {
   static constexpr auto schema = "gelu(Tensor self, *, str approximate='none') -> Tensor";

@@ -99,7 +99,7 @@ struct Softplus : UnarySame {
 struct Hardtanh : UnarySame {
   static constexpr bool bools = false;
   static constexpr auto variants = "function";
-  static constexpr auto schema = "hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor";
+  static constexpr auto schema = "_hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor";
   template <class V> static V apply(V self, V min_val, V max_val) { return minimum(maximum(self, min_val), max_val); }
   template <class V> static V grad_self(V self, V min_val, V max_val) {
     return select((self > min_val) & (self < max_val), V(1.0), V(0.0));
@@ -213,7 +213,7 @@ struct Softshrink : UnarySame {
   static constexpr bool ints = false;
   static constexpr bool inplace = false;
   static constexpr auto variants = "function";
-  static constexpr auto schema = "softshrink(Tensor self, Scalar lambd=0.5) -> Tensor";
+  static constexpr auto schema = "_softshrink(Tensor self, Scalar lambd=0.5) -> Tensor";
   template <class V> static V apply(V self, V lambd) {
     return select(self > lambd, self - lambd, select(self < -lambd, self + lambd, self * V(0.0)));
   }

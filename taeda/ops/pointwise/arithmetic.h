@@ -79,9 +79,11 @@ struct Abs : UnarySame {
   static constexpr Onnx onnx{"Abs", 13};
 };
 
-/// self^2.
+/// self^2. Not for bool.
 struct Square : UnarySame {
-  static constexpr auto schema = "square(Tensor self) -> Tensor";
+  static constexpr bool bools = false;
+  static constexpr auto variants = "function";
+  static constexpr auto schema = "_square(Tensor self) -> Tensor";
   template <class V> static V apply(V self) { return self * self; }
   template <class V> static V grad_self(V self) { return self + self; }
 };
