@@ -4,6 +4,10 @@
 
 // IWYU pragma: begin_exports
 #include "taeda/train/callbacks.h"
+#include "taeda/train/callbacks_more.h"
+#include "taeda/train/loggers.h"
+#include "taeda/train/metrics.h"
 #include "taeda/train/progress.h"
+#include "taeda/train/report.h"
 #include "taeda/train/trainer.h"
 // IWYU pragma: end_exports

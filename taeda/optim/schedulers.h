@@ -122,7 +122,7 @@ class TAEDA_API CosineAnnealingWarmRestarts : public LRScheduler {
 enum class Anneal { kCosine, kLinear };
 
 struct OneCycleOptions {
-  std::vector<double> max_lr;  ///< one for all groups or one each
+  std::vector<double> max_lr = {};  ///< one for all groups or one each
   int64_t total_steps = 0;
   double pct_start = 0.3;  ///< the part of the steps in which the rate rises
   Anneal anneal_strategy = Anneal::kCosine;
@@ -151,8 +151,8 @@ class TAEDA_API OneCycleLR : public LRScheduler {
 enum class CyclicMode { kTriangular, kTriangular2, kExpRange };
 
 struct CyclicOptions {
-  std::vector<double> base_lr;  ///< one for all groups or one each
-  std::vector<double> max_lr;
+  std::vector<double> base_lr = {};  ///< one for all groups or one each
+  std::vector<double> max_lr = {};
   double step_size_up = 2000;
   double step_size_down = 0;  ///< 0: as step_size_up
   CyclicMode mode = CyclicMode::kTriangular;
@@ -319,7 +319,7 @@ struct PlateauOptions {
   double threshold = 1e-4;
   ReduceLROnPlateauScheduler::ThresholdMode threshold_mode = ReduceLROnPlateauScheduler::rel;
   int64_t cooldown = 0;
-  std::vector<double> min_lr;  ///< none: 0; one for all groups or one each
+  std::vector<double> min_lr = {};  ///< none: 0; one for all groups or one each
   double eps = 1e-8;
   bool verbose = false;
 };

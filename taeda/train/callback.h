@@ -3,11 +3,14 @@
 #pragma once
 
 #include <exception>
+#include <memory>
 #include <string>
 
 #include "taeda/train/module.h"
 
 namespace taeda::train {
+
+class Logger;
 
 /// Called by the trainer at each stage of a run, in the order given; those that `runs_last` (checkpoints) after all others.
 class TAEDA_API Callback {
@@ -41,6 +44,8 @@ class TAEDA_API Callback {
   virtual void save(serialize::OutputArchive&) const {}
   virtual void load(serialize::InputArchive&) {}
   virtual bool runs_last() const { return false; }
+  /// A logger that belongs to the callback and gets the run's values.
+  virtual std::shared_ptr<Logger> logger() { return nullptr; }
 };
 
 }  // namespace taeda::train

@@ -26,6 +26,7 @@ void visit(P& progress, F&& f) {
   f("validated_at", progress.validated_at);
   f("epoch_open", progress.epoch_open);
   f("left_early", progress.left_early);
+  f("val_left_early", progress.val_left_early);
 }
 
 template <class T>
@@ -117,6 +118,7 @@ void Trainer::load_checkpoint(const std::string& path) {
   if (progress_.accumulated > 0) need("gradients", [&](auto& a) { load_gradients(a); });
   if (train_loader_ && train_loader_->can_be_saved()) read_part(archive, "train_loader", [&](auto& a) { train_loader_->load(a); });
   if (val_loader_ && val_loader_->can_be_saved()) read_part(archive, "val_loader", [&](auto& a) { val_loader_->load(a); });
+  if (val_loader_ && progress_.val_left_early) val_loader_->begin();  // else the next validation would go on with the last one
   read_part(archive, "train_log", [&](auto& a) { train_log_.load(a); });
   published_.clear();
   Value value;

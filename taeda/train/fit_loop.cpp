@@ -165,16 +165,22 @@ void Trainer::eval_pass(LoaderRef& loader, Stage stage, Amount limit) {
   each([&](Callback& c) { testing ? c.on_test_start(*this, *model_) : c.on_validation_start(*this, *model_); });
   const bool overfit = options_.overfit_batches > 0 && !overfit_.empty() && stage == Stage::kValidate;
   if (!overfit) loader->begin();
-  for (int64_t i = 0; batches < 0 || i < batches; ++i) {
+  bool left_early = !overfit;
+  for (int64_t i = 0; left_early || overfit; ++i) {
+    if (batches >= 0 && i >= batches && (!size || batches < static_cast<int64_t>(*size) || overfit)) break;
     std::optional<Batch> batch;
     if (!overfit) batch = loader->next();
     else if (i < static_cast<int64_t>(overfit_.size())) batch = overfit_[static_cast<size_t>(i)];
-    if (!batch) break;
+    if (!batch) {
+      left_early = false;
+      break;
+    }
     batch_rows_ = batch->data.defined() && batch->data.dim() > 0 ? batch->data.size(0) : 1;
     if (testing) model_->test_step(*batch, i);
     else model_->validation_step(*batch, i);
     each([&](Callback& c) { c.on_eval_batch_end(*this, *model_, *batch); });
   }
+  if (&loader == &val_loader_) progress_.val_left_early = left_early;
   if (!testing) model_->on_validation_epoch_end();
   if (!sanity_check_) publish(eval_log_.epoch_values());
   each([&](Callback& c) { testing ? c.on_test_end(*this, *model_) : c.on_validation_end(*this, *model_); });

@@ -49,6 +49,10 @@ void Trainer::take_callbacks() {
   if (options_.checkpoints && !options_.out_dir.empty() && !find<ModelCheckpoint>()) {
     callbacks_.push_back(std::make_shared<ModelCheckpoint>(CheckpointOptions{}));
   }
+  for (const auto& callback : callbacks_) {
+    if (options_.fast_dev_run > 0) break;
+    if (const auto logger = callback->logger()) options_.loggers.push_back(logger);
+  }
   std::stable_partition(callbacks_.begin(), callbacks_.end(), [](const auto& c) { return !c->runs_last(); });
 }
 
@@ -173,8 +177,6 @@ std::map<std::string, double> Trainer::evaluate(Module& model, LoaderRef loader,
   attach(model);
   const bool training = model.is_training();
   eval_log_ = {};
-  const size_t known = published_.size();
-  (void)known;
   eval_pass(loader, stage, stage == Stage::kTest ? options_.limit_test_batches : options_.limit_val_batches);
   std::map<std::string, double> out;
   for (const auto& [name, value] : eval_log_.epoch_values()) out[name] = value;

@@ -16,6 +16,9 @@
 
 namespace taeda::train {
 
+struct LRFinderOptions;
+struct LRFinderResult;
+
 enum class Stage { kIdle, kTrain, kValidate, kTest, kPredict };
 
 /// Where a run stands. Saved in checkpoints.
@@ -28,6 +31,7 @@ struct Progress {
   int64_t validated_at = -1;  ///< `total_batches` at the last validation
   bool epoch_open = false;    ///< an epoch is under way
   bool left_early = false;    ///< the loader was not read to its end in the last epoch
+  bool val_left_early = false;  ///< the same of the validation loader
 };
 
 /// What came of a fit.
@@ -127,7 +131,7 @@ class TAEDA_API Trainer {
   void show_predictions(Module& model, const Tensor& scores, const Batch& batch);
 
  private:
-  friend class LRFinder;
+  friend LRFinderResult find_lr(Module& model, LoaderRef loader, const LRFinderOptions& options);
   template <class M>
   static Module& as_module(M& model) {
     if constexpr (std::is_base_of_v<Module, std::remove_cvref_t<M>>) return model;
