@@ -12,6 +12,8 @@
 #include "taeda/core/generator.h"
 #include "taeda/core/parallel.h"
 #include "taeda/train/callbacks.h"
+#include "taeda/train/loggers.h"
+#include "taeda/train/report.h"
 #include "taeda/train/trainer.h"
 
 namespace taeda::cli {
@@ -71,6 +73,12 @@ void run_train(const TrainArguments& a) {
     write_config(a.out, a.config);
     options.callbacks.push_back(std::make_shared<train::ModelCheckpoint>(
         train::CheckpointOptions{.monitor = data.task == Task::kClassification ? "val_accuracy" : "val_loss"}));
+    train::ReportOptions report{.title = a.config.model + " on " + a.config.data};
+    const nlohmann::json values = a.config;
+    for (const auto& [name, value] : values.items()) report.config.emplace_back(name, value.is_string() ? value.get<std::string>() : value.dump());
+    report.class_names = data.classes;
+    options.loggers = {std::make_shared<train::CSVLogger>(a.out + "/log.csv"), std::make_shared<train::TensorBoardLogger>(a.out)};
+    options.callbacks.push_back(std::make_shared<train::Report>(std::move(report)));
   }
   std::signal(SIGINT, on_interrupt);
   train::Trainer trainer(options);
@@ -84,6 +92,7 @@ void run_train(const TrainArguments& a) {
     std::cout << "done in " << result.seconds << " s: " << result.epochs << " epochs, " << result.steps << " steps\n";
     print_metrics(result.metrics, false);
     if (!result.best_checkpoint.empty()) std::cout << "best   " << result.best_checkpoint << "\n";
+    if (!a.fast_dev_run) std::cout << "report " << a.out << "/report.html\n";
     if (interrupted.load()) std::cout << "interrupted; go on with: taeda train --resume " << result.last_checkpoint << " …\n";
   }
 }

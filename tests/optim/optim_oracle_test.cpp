@@ -27,7 +27,7 @@ Value option_value(const json& j) {
   return Value(j.get<double>());
 }
 
-void apply(OptimizerOptions& options, const json& given) {
+void set_options(OptimizerOptions& options, const json& given) {
   for (const auto& [key, j] : given.items()) {
     bool known = false;
     for (const auto& [name, value] : options.fields()) known |= name == key;
@@ -43,11 +43,11 @@ std::unique_ptr<Optimizer> make_optimizer(const json& c, const std::vector<Tenso
   const json options = c.value("options", json::object());
   std::vector<OptimizerParamGroup> groups;
   const auto build = [&]<class O, class Options>(Options defaults, O*) -> std::unique_ptr<Optimizer> {
-    apply(defaults, options);
+    set_options(defaults, options);
     if (!c.contains("groups")) return std::make_unique<O>(params, defaults);
     for (size_t i = 0; i < params.size(); ++i) {
       auto own = std::make_unique<Options>(defaults);
-      apply(*own, c.at("groups")[i]);
+      set_options(*own, c.at("groups")[i]);
       groups.emplace_back(std::vector<Tensor>{params[i]}, std::move(own));
     }
     return std::make_unique<O>(groups, defaults);
@@ -130,8 +130,11 @@ TEST(OptimOracle, OptionsHaveTheRecordedDefaults) {
     for (const auto& [field, value] : options.fields()) {
       if (!recorded.contains(field) || std::string(name) + field == "SGDlr") continue;
       const json& want = recorded.at(field);
-      if (want.is_boolean()) EXPECT_EQ(value.to_bool(), want.get<bool>()) << name << "." << field;
-      else if (want.is_number()) EXPECT_EQ(value.to_double(), want.get<double>()) << name << "." << field;
+      if (want.is_boolean()) {
+        EXPECT_EQ(value.to_bool(), want.get<bool>()) << name << "." << field;
+      } else if (want.is_number()) {
+        EXPECT_EQ(value.to_double(), want.get<double>()) << name << "." << field;
+      }
     }
   };
   check("SGD", SGDOptions(1e-3));
