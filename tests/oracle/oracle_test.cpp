@@ -142,7 +142,7 @@ class Runner {
   }
   /// Turns forms that only Python's wrappers take into those of the schema.
   void adapt_python(const std::string& op) {
-    if (op.starts_with("nn.functional.adaptive_") && call_.args.at(1).is_list()) {  // None keeps the input's size
+    if (op.starts_with("nn.functional.adaptive_") && call_.args.size() > 1 && call_.args[1].is_list()) {  // None keeps the input's size
       const Tensor& input = call_.args[0].tensor();
       Value::List sizes = call_.args[1].list();
       for (size_t i = 0; i < sizes.size(); ++i) {
