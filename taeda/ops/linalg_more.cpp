@@ -156,8 +156,8 @@ struct LinalgLstsq : Composite {
     const double standard = epsilon_of(self.scalar_type()) * static_cast<double>(std::max(m, n));
     const Tensor bound = taeda::full({}, rcond.value_or(standard), self.options());
     Tensor solution = taeda::_linalg_pinv(self, taeda::zeros({}, self.options()), bound, false).matmul(right);
-    const Tensor nothing = taeda::empty({0}, self.options());
-    Tensor rank = taeda::empty({0}, self.options().dtype(kLong)), values = nothing, residuals = nothing;
+    const Tensor nothing = self.reshape({-1}).narrow(0, 0, 0);  // keeps its place in the graph
+    Tensor rank = taeda::empty({0}, self.options().dtype(kLong)), values = nothing.detach(), residuals = nothing;
     if (name != "gels") rank = rank_of(self, taeda::zeros({}, self.options()), bound, false);
     if (name == "gelsd" || name == "gelss") values = taeda::linalg_svdvals(self.detach());
     const bool full = name == "gels" || (rank.numel() > 0 && rank.eq(n).all().item<bool>());
@@ -174,7 +174,7 @@ struct LinalgMatrixPower : Composite {
   static Tensor forward(const Tensor& self, int64_t n) {
     TAEDA_CHECK(self.dim() >= 2 && self.size(-1) == self.size(-2), "[linalg_matrix_power] the input must be batches of square matrices: got ", self.sizes(),
                 "; check the shape");
-    if (n == 0) return taeda::eye(self.size(-1), self.options()).expand(self.sizes()).clone();
+    if (n == 0) return self.masked_fill(taeda::ones({}, self.options().dtype(kBool)), 0).add(taeda::eye(self.size(-1), self.options()));
     Tensor base = n < 0 ? taeda::linalg_inv(self) : self;
     Tensor result;
     for (uint64_t rest = static_cast<uint64_t>(n < 0 ? -n : n); rest > 0; rest >>= 1) {

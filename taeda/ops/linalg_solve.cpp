@@ -188,13 +188,22 @@ struct Cholesky : Composite {
   static Tensor forward(const Tensor& self, bool upper) { return taeda::linalg_cholesky(self, upper); }
 };
 /// The solution of A X = self, A being given by its Cholesky factor.
-struct CholeskySolve : Composite {
+struct CholeskySolve {
   static constexpr auto schema = "cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor";
   static Tensor forward(const Tensor& self, const Tensor& input2, bool upper) {
     check_square(input2, "cholesky_solve");
     check_linalg(self, "cholesky_solve");
     const Tensor l = upper ? turned(input2) : input2;
     return taeda::linalg_solve_triangular(turned(l), taeda::linalg_solve_triangular(l, self, false), true);
+  }
+  static Tensor grad_self(const Tensor& grad, const Tensor& input2, bool upper, IntArrayRef self_sizes) {
+    return sum_to(taeda::cholesky_solve(grad, input2, upper), self_sizes);
+  }
+  /// As of A = L Lᵀ with a full L: the other triangle gets a gradient too, as it does in PyTorch.
+  static Tensor grad_input2(const Tensor& grad, const Tensor& input2, const Tensor& result, bool upper) {
+    const Tensor product = taeda::cholesky_solve(grad, input2, upper).matmul(turned(result));
+    const Tensor both = product.add(turned(product)).neg();
+    return sum_to(upper ? input2.matmul(both) : both.matmul(input2), input2.sizes());
   }
 };
 /// The inverse of the matrix with the given Cholesky factor.
