@@ -4,7 +4,7 @@ include(CMakePackageConfigHelpers)
 
 # Headers. The kernels and the program have none that a user includes.
 install(DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}/taeda" "${TAEDA_GENERATED_DIR}/taeda"
-  DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.h"
+  DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.h" PATTERN "tensor_methods.inc"
   PATTERN "taeda/cpu" EXCLUDE PATTERN "taeda/cli" EXCLUDE)
 install(DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}/compat/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/taeda/compat")
 
