@@ -154,3 +154,9 @@ constexpr ScalarType dispatch_type(const T& type) {
 }
 
 }  // namespace taeda::detail
+
+// Modules and option structs (taeda/nn/holder.h, taeda/nn/any.h, taeda/core/arg.h say what each does).
+#define TORCH_MODULE_IMPL(Name, ImplType) TAEDA_MODULE_IMPL(Name, ImplType)
+#define TORCH_MODULE(Name) TAEDA_MODULE(Name)
+#define TORCH_ARG(T, name) TAEDA_ARG(T, name)
+#define FORWARD_HAS_DEFAULT_ARGS(...) TAEDA_FORWARD_HAS_DEFAULT_ARGS(__VA_ARGS__)
