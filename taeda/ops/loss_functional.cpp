@@ -74,7 +74,8 @@ struct FCrossEntropy : Composite {
     return taeda::cross_entropy_loss(input, target, weight, reduction_of(reduction), ignore_index, label_smoothing);
   }
 };
-/// Cross entropy of the logits input * linear_weight^T + linear_bias.
+/// Cross entropy of the logits input * linear_weight^T + linear_bias. For loss over positions d_1 ... d_k the weight is
+/// (classes, d_1, ..., d_k, features), the bias (classes, d_1, ..., d_k) and the logits (samples, classes, d_1, ..., d_k).
 struct FLinearCrossEntropy : Composite {
   static constexpr auto schema =
       "nn_functional_linear_cross_entropy(Tensor input, Tensor linear_weight, Tensor target, *, Tensor? linear_bias=None, Tensor? weight=None, "
@@ -82,7 +83,16 @@ struct FLinearCrossEntropy : Composite {
   static constexpr auto variants = "function";
   static Tensor forward(const Tensor& input, const Tensor& linear_weight, const Tensor& target, const OptTensor& linear_bias, const OptTensor& weight,
                         int64_t ignore_index, Name reduction, double label_smoothing) {
-    const Tensor logits = taeda::linear(input, linear_weight, linear_bias);
+    TAEDA_CHECK(linear_weight.dim() >= 2 && (input.dim() == 1 || input.dim() == 2) && input.size(-1) == linear_weight.size(-1),
+                "[linear_cross_entropy] the input must be (samples, features) or (features) and the weight (classes, ..., features): got ", input.sizes(),
+                " and ", linear_weight.sizes(), "; reshape them");
+    const IntArrayRef outputs = linear_weight.sizes().slice(0, static_cast<size_t>(linear_weight.dim() - 1));
+    const bool biased = linear_bias && linear_bias->defined();
+    TAEDA_CHECK(!biased || linear_bias->sizes() == outputs, "[linear_cross_entropy] the bias must have the shape of the weight without its last dimension: got ",
+                biased ? linear_bias->sizes() : IntArrayRef(), " and ", linear_weight.sizes(), "; reshape it");
+    const OptTensor bias = biased ? OptTensor(linear_bias->flatten()) : OptTensor();
+    Tensor logits = taeda::linear(input, linear_weight.flatten(0, -2), bias);
+    if (outputs.size() > 1) logits = logits.unflatten(-1, outputs);
     return taeda::cross_entropy_loss(logits, target, weight, reduction_of(reduction), ignore_index, label_smoothing);
   }
 };

@@ -172,7 +172,7 @@ struct PointwiseNode final : autograd::Node {
                                 "] the derivative is not itself differentiable; got create_graph=true; use it without");
     const TensorValue d = g.formula(params);
     if (d.is_constant()) return d.constant() == 0 ? taeda::zeros_like(grad) : taeda::mul(grad, Scalar(d.constant()));
-    return masked_product(grad, d.tensor());
+    return op->selects ? masked_product(d.tensor(), grad) : masked_product(grad, d.tensor());
   }
   Tensor derive_fused(int i, const Tensor& grad) const {
     const Gradient& g = op->gradients[i];

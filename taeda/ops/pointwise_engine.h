@@ -30,6 +30,7 @@ struct Op {
   uint8_t inputs, attributes;
   Gradient gradients[kMaxInputs];
   bool int_divisor = false;  ///< a zero in the last input is an error when it computes in integers
+  bool selects = false;      ///< a derivative of exactly 0 stops even a nan cotangent
 };
 
 /// An input: a tensor, or a number in its place.

@@ -34,6 +34,8 @@ struct Pointwise {
   static constexpr auto variants = "function method";
   static constexpr bool int_divisor = false;  ///< of integers, a zero in the last tensor is an error that the caller looks for
   static constexpr bool iterative = false;    ///< plain functions lane by lane: tens of nanoseconds an element
+  /// Chooses between its inputs: where a derivative is exactly 0, that input was not taken, and no cotangent (not even nan) reaches it.
+  static constexpr bool selects = false;
   static constexpr Onnx onnx{};
 };
 struct UnaryFloat : Pointwise { static constexpr ResultRule rule = ResultRule::kFloat; };

@@ -29,8 +29,7 @@ ScalarType mean_dtype(const Tensor& self, std::optional<ScalarType> dtype, const
   return type;
 }
 Tensor sum_over(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype) {
-  const Tensor in = dtype && is_integral_type(*dtype, true) == is_integral_type(self.scalar_type(), true) ? self : cast(self, dtype);
-  return cast_result(reduce(ReduceKind::kSum, in, reduce_mask(dim, self.dim(), "sum"), keepdim), dtype);
+  return cast_result(reduce(ReduceKind::kSum, cast(self, dtype), reduce_mask(dim, self.dim(), "sum"), keepdim), dtype);
 }
 
 /// Sum of all elements. Integers and bool give int64 unless `dtype` says otherwise.

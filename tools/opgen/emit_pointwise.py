@@ -172,7 +172,7 @@ def op_constant(d):
     ref = f"definitions::{d.struct}"
     text = (f"constexpr pointwise::Op op_{d.struct} = {{{c_string(d.schema.name)}, {c_string(label + 'Backward0')}, "
             f"static_cast<int>(cpu::PointwiseKernelId::k{d.struct}), {ref}::rule, {ref}::bools, {ref}::ints, {ref}::floats, "
-            f"{len(inputs)}, {len(attributes)}, {{{', '.join(rows)}}}, {ref}::int_divisor}};")
+            f"{len(inputs)}, {len(attributes)}, {{{', '.join(rows)}}}, {ref}::int_divisor, {ref}::selects}};")
     return bodies + [text]
 
 

@@ -44,6 +44,7 @@ class Operator:
     is_bool: bool = False  # the result is bool
     header: str = ""
     grads: list = field(default_factory=list)  # names x of the functions grad_x
+    selects: bool = False  # a derivative of exactly 0 stops even a nan cotangent
 
 
 @dataclass
@@ -120,7 +121,8 @@ def parse_header(path):
         if not grads and "no_grad" not in body:
             raise ValueError(f"[opgen] {where} has neither gradients nor no_grad with a reason")
         is_bool = match.group(2) in ("Compare", "UnaryBool") or "rule = ResultRule::kBool" in body
-        operators.append(Operator(match.group(1), match.group(2), schema, tensors, scalars, functions, is_bool, Path(path).name, grads))
+        operators.append(Operator(match.group(1), match.group(2), schema, tensors, scalars, functions, is_bool, Path(path).name, grads,
+                                  bool(re.search(r"\bselects = true", body))))
     return operators
 
 
@@ -158,7 +160,7 @@ def kernel_functor(kernel):
             arguments.append(f"x[{index}]")
     call = f"{operator.struct}::template {function.name}<V>({', '.join(arguments)})"
     if not kernel.is_forward:
-        call = f"masked_product(x[0], {call})"
+        call = f"masked_product({call}, x[0])" if operator.selects else f"masked_product(x[0], {call})"
     return masks, (
         f"struct {kernel.name}_kernel {{\n"
         f"  static constexpr int inputs = {len(kernel.inputs)}, attrs = {len(operator.scalars)};\n"

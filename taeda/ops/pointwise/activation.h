@@ -3,6 +3,7 @@
 
 /// max(self, 0); nan stays.
 struct Relu : UnarySame {
+  static constexpr bool selects = true;
   static constexpr bool bools = false;
   static constexpr auto schema = "relu(Tensor self) -> Tensor";
   template <class V> static V apply(V self) { return maximum(self, V(0.0)); }
@@ -97,6 +98,7 @@ struct Softplus : UnarySame {
 
 /// self limited to [min_val, max_val]; the gradient at the bounds is 0.
 struct Hardtanh : UnarySame {
+  static constexpr bool selects = true;
   static constexpr bool bools = false;
   static constexpr auto variants = "function";
   static constexpr auto schema = "_hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor";
@@ -108,6 +110,7 @@ struct Hardtanh : UnarySame {
 
 /// self limited to [0, 6]; the gradient at the bounds is 0.
 struct Relu6 : UnarySame {
+  static constexpr bool selects = true;
   static constexpr bool bools = false;
   static constexpr auto variants = "function";
   static constexpr auto schema = "relu6(Tensor self) -> Tensor";
@@ -117,6 +120,7 @@ struct Relu6 : UnarySame {
 
 /// self * clamp(self + 3, 0, 6) / 6.
 struct Hardswish : UnarySame {
+  static constexpr bool selects = true;
   static constexpr bool bools = false;
   static constexpr bool ints = false;
   static constexpr auto variants = "function";
@@ -130,6 +134,7 @@ struct Hardswish : UnarySame {
 
 /// clamp(self + 3, 0, 6) / 6.
 struct Hardsigmoid : UnarySame {
+  static constexpr bool selects = true;
   static constexpr bool bools = false;
   static constexpr bool ints = false;
   static constexpr auto variants = "function";
@@ -209,6 +214,7 @@ struct Tanhshrink : UnaryFloat {
 
 /// self moved towards 0 by lambd, 0 within lambd of it.
 struct Softshrink : UnarySame {
+  static constexpr bool selects = true;
   static constexpr bool bools = false;
   static constexpr bool ints = false;
   static constexpr bool inplace = false;
@@ -224,6 +230,7 @@ struct Softshrink : UnarySame {
 
 /// self, but 0 within lambd of 0.
 struct Hardshrink : UnarySame {
+  static constexpr bool selects = true;
   static constexpr bool bools = false;
   static constexpr bool ints = false;
   static constexpr bool inplace = false;
@@ -238,6 +245,7 @@ struct Hardshrink : UnarySame {
 
 /// self where above threshold, value elsewhere.
 struct Threshold : UnarySame {
+  static constexpr bool selects = true;
   static constexpr bool bools = false;
   static constexpr auto variants = "function";
   static constexpr auto schema = "threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor";

@@ -50,6 +50,7 @@ struct Ge : Compare {
 
 /// The larger of self and other, nan if either is nan. Equal values share the gradient.
 struct Maximum : BinaryArith {
+  static constexpr bool selects = true;
   static constexpr bool inplace = false;
   static constexpr auto scalar_overloads = "";
   static constexpr auto schema = "maximum(Tensor self, Tensor other) -> Tensor";
@@ -60,6 +61,7 @@ struct Maximum : BinaryArith {
 };
 /// The smaller of self and other, nan if either is nan. Equal values share the gradient.
 struct Minimum : BinaryArith {
+  static constexpr bool selects = true;
   static constexpr bool inplace = false;
   static constexpr auto scalar_overloads = "";
   static constexpr auto schema = "minimum(Tensor self, Tensor other) -> Tensor";
@@ -70,6 +72,7 @@ struct Minimum : BinaryArith {
 };
 /// The larger of self and other, the other one where one is nan.
 struct Fmax : BinaryArith {
+  static constexpr bool selects = true;
   static constexpr bool inplace = false;
   static constexpr auto scalar_overloads = "";
   static constexpr auto schema = "fmax(Tensor self, Tensor other) -> Tensor";
@@ -79,6 +82,7 @@ struct Fmax : BinaryArith {
 };
 /// The smaller of self and other, the other one where one is nan.
 struct Fmin : BinaryArith {
+  static constexpr bool selects = true;
   static constexpr bool inplace = false;
   static constexpr auto scalar_overloads = "";
   static constexpr auto schema = "fmin(Tensor self, Tensor other) -> Tensor";
@@ -89,6 +93,7 @@ struct Fmin : BinaryArith {
 
 /// self limited to [min, max]; max wins where min > max; nan stays. The gradient is 1 inside, bounds included.
 struct ClampBoth : UnarySame {
+  static constexpr bool selects = true;
   static constexpr bool bools = false;
   static constexpr auto variants = "function";
   static constexpr auto schema = "_clamp(Tensor self, Scalar min, Scalar max) -> Tensor";
@@ -98,6 +103,7 @@ struct ClampBoth : UnarySame {
 };
 /// self limited from below by min; nan stays. The gradient goes to self where self >= min, to min elsewhere.
 struct ClampMin : BinaryArith {
+  static constexpr bool selects = true;
   static constexpr auto scalar_overloads = "min";
   static constexpr auto schema = "clamp_min(Tensor self, Tensor min) -> Tensor";
   template <class V> static V apply(V self, V min) { return maximum(self, min); }
@@ -106,6 +112,7 @@ struct ClampMin : BinaryArith {
 };
 /// self limited from above by max; nan stays. The gradient goes to self where self <= max, to max elsewhere.
 struct ClampMax : BinaryArith {
+  static constexpr bool selects = true;
   static constexpr auto scalar_overloads = "max";
   static constexpr auto schema = "clamp_max(Tensor self, Tensor max) -> Tensor";
   template <class V> static V apply(V self, V max) { return minimum(self, max); }
@@ -114,6 +121,7 @@ struct ClampMax : BinaryArith {
 };
 /// self limited to [min, max], each a tensor; max wins where min > max; nan stays.
 struct ClampTensor : Ternary {
+  static constexpr bool selects = true;
   static constexpr bool bools = false;
   static constexpr auto variants = "function";
   static constexpr auto schema = "_clamp_tensor(Tensor self, Tensor min, Tensor max) -> Tensor";
@@ -125,6 +133,7 @@ struct ClampTensor : Ternary {
 
 /// self where condition, other elsewhere.
 struct Where : Ternary {
+  static constexpr bool selects = true;
   static constexpr bool inplace = false;
   static constexpr auto scalar_overloads = "self other";
   static constexpr auto schema = "where(Tensor condition, Tensor self, Tensor other) -> Tensor";
