@@ -10,6 +10,7 @@
 #include "taeda/autograd/functional.h"
 #include "taeda/autograd/gradcheck.h"
 #include "taeda/autograd/graphviz.h"
+#include "taeda/compile/compile.h"
 #include "taeda/core/allocator.h"
 #include "taeda/core/dict.h"
 #include "taeda/core/parallel.h"

@@ -93,9 +93,9 @@ namespace indexing = taeda::indexing;
 namespace autograd = taeda::autograd;
 using c10::SymInt;
 /// Operators called under it run their kernels at once (`at::AutoDispatchBelowADInplaceOrView`).
-using AutoDispatchBelowADInplaceOrView = taeda::BelowDoorGuard;
-using AutoDispatchBelowAutograd = taeda::BelowDoorGuard;
-using AutoNonVariableTypeMode = taeda::BelowDoorGuard;
+using AutoDispatchBelowADInplaceOrView = taeda::BelowAutogradGuard;
+using AutoDispatchBelowAutograd = taeda::BelowAutogradGuard;
+using AutoNonVariableTypeMode = taeda::BelowAutogradGuard;
 inline bool hasCUDA() { return false; }
 }  // namespace at
 

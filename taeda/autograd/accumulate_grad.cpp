@@ -23,9 +23,9 @@ AccumulateGrad::~AccumulateGrad() {
 
 bool sole_owner(const Tensor& t) {
   const TensorImpl& impl = t.impl();
-  return impl.use_count() == 1 && impl.storage->use_count() == 1 && impl.storage->deleter == nullptr &&
+  return impl.use_count() == 1 && impl.storage->owners() == 1 && impl.storage->deleter == nullptr &&
          impl.autograd == nullptr && impl.view_base == nullptr && !impl.untracked &&
-         !(impl.flags & (kFlagRequiresGrad | kFlagInference | kFlagLazy)) && impl.is_non_overlapping_and_dense();
+         !(impl.flags & (kFlagRequiresGrad | kFlagInference)) && impl.is_non_overlapping_and_dense();
 }
 
 namespace {

@@ -31,7 +31,7 @@ std::string index_of(IntArrayRef sizes, int64_t i) {
   return text + ")";
 }
 
-double& element(const Tensor& t, int64_t i) { return static_cast<double*>(t.impl().storage->data)[t.storage_offset() + place_of(t, i)]; }
+double& element(const Tensor& t, int64_t i) { return static_cast<double*>(t.impl().storage->bytes())[t.storage_offset() + place_of(t, i)]; }
 
 std::vector<double> values(const Tensor& t) {
   const NoGradGuard off;

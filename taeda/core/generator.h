@@ -14,6 +14,8 @@
 #include "taeda/core/error.h"
 #include "taeda/core/export.h"
 #include "taeda/core/intrusive.h"
+#include "taeda/core/modes.h"
+#include "taeda/core/storage.h"
 
 namespace taeda {
 
@@ -130,12 +132,14 @@ class TAEDA_API Generator {
   /// The implementation, which must be a T.
   template <class T>
   T* get() const {
+    if (TAEDA_UNLIKELY(tls_modes.active & kModeCapture)) detail::finish_recorded();
     return static_cast<T*>(impl_.get());
   }
   friend bool operator==(const Generator& a, const Generator& b) { return a.impl_.get() == b.impl_.get(); }
 
  private:
   GeneratorImpl& impl() const {
+    if (TAEDA_UNLIKELY(tls_modes.active & kModeCapture)) detail::finish_recorded();
     TAEDA_CHECK(defined(), "[Generator] an operation needs a defined generator: got an empty one; make it with "
                            "make_generator<CPUGeneratorImpl>(seed)");
     return *impl_.get();

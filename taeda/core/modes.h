@@ -15,14 +15,14 @@ enum TensorFlag : uint8_t {
   kFlagNotCpu = 4,
   kFlagInference = 8,      ///< made in inference mode
   kFlagWrappedNumber = 16, ///< made from a number: takes part in promotion as one
-  kFlagLazy = 32,          ///< has no data yet: reading it ends a captured segment
 };
 
 /// Modes that send a call to the slow side.
 enum ModeFlag : uint32_t {
-  kModeIntercept = 1,   ///< an interceptor (capture, autocast) sees every call
+  kModeIntercept = 1,   ///< an interceptor (autocast) sees every call before autograd
   kModeAnomaly = 2,     ///< results are checked for NaN and Inf
   kModeInference = 4,
+  kModeCapture = 8,     ///< below autograd, `Modes::capture` sees every call in place of the kernels
 };
 
 /// Per-thread state that decides how an operator runs. Small and trivially copyable: it travels with pool tasks.
@@ -36,6 +36,7 @@ struct Modes {
   uint8_t anomaly_level = 0;
   bool forward_ad = false;
   void* interceptor = nullptr;  ///< owner-defined, valid while kModeIntercept is set
+  void* capture = nullptr;      ///< a capture::Recorder (taeda/ops/capture.h), valid while kModeCapture is set
 };
 
 #if defined(__GNUC__)
@@ -77,6 +78,25 @@ class BelowDoorGuard {
   }
   BelowDoorGuard(const BelowDoorGuard&) = delete;
   BelowDoorGuard& operator=(const BelowDoorGuard&) = delete;
+
+ private:
+  uint32_t active_;
+  uint32_t mask_;
+};
+
+/// While it lives, operators called on this thread are neither recorded nor intercepted; a capture still sees them.
+class BelowAutogradGuard {
+ public:
+  BelowAutogradGuard() : active_(tls_modes.active), mask_(tls_modes.mask) {
+    tls_modes.active &= kModeCapture;
+    tls_modes.mask &= ~kGradMask;
+  }
+  ~BelowAutogradGuard() {
+    tls_modes.active = active_;
+    tls_modes.mask = mask_;
+  }
+  BelowAutogradGuard(const BelowAutogradGuard&) = delete;
+  BelowAutogradGuard& operator=(const BelowAutogradGuard&) = delete;
 
  private:
   uint32_t active_;

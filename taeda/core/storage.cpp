@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "taeda/core/allocator.h"
+#include "taeda/core/modes.h"
 #include "taeda/core/small_alloc.h"
 
 namespace taeda {
@@ -34,6 +36,35 @@ StorageImpl* StorageImpl::adopt(void* data, size_t nbytes, Device device, Delete
   return s;
 }
 
+StorageImpl* StorageImpl::announce(size_t nbytes, Device device) {
+  auto* s = new (small_alloc(sizeof(StorageImpl))) StorageImpl;
+  s->device = device;
+  s->nbytes = nbytes;
+  return s;
+}
+
+void StorageImpl::take_memory(StorageImpl& other) noexcept {
+  free_block();
+  data = std::exchange(other.data, nullptr);
+  nbytes = std::exchange(other.nbytes, 0);
+  deleter = std::exchange(other.deleter, nullptr);
+  deleter_context = std::exchange(other.deleter_context, nullptr);
+  resizable = other.resizable;
+}
+
+void StorageImpl::touch() {
+  StorageWatcher* w = watcher.load(std::memory_order_acquire);
+  if (w) w->touch(*this);
+}
+
+void* Storage::mutable_data() const {
+  if (!impl_) return nullptr;
+  detail::finish_recorded();
+  void* data = impl_->bytes();
+  impl_->pointer_escaped.store(true, std::memory_order_relaxed);
+  return data;
+}
+
 void StorageImpl::free_block() noexcept {
   if (deleter) {
     deleter(deleter_context, data, nbytes);
@@ -48,6 +79,8 @@ void StorageImpl::resize(size_t nbytes_new) {
   TAEDA_CHECK(resizable, "[resize_] only storages that own their memory can be resized: got a storage of ", nbytes,
               " bytes over foreign memory; copy the tensor first");
   if (nbytes_new == nbytes) return;
+  if (TAEDA_UNLIKELY(tls_modes.active & kModeCapture)) detail::finish_recorded();
+  bytes();
   void* fresh = nbytes_new ? cpu_allocate(nbytes_new) : nullptr;
   if (fresh && data) std::memcpy(fresh, data, std::min(nbytes, nbytes_new));
   free_block();

@@ -10,8 +10,20 @@
 
 namespace taeda {
 
+struct StorageImpl;
+
+/// Told when a storage it watches is looked at: the storage has writes that are recorded, not yet done. A watcher owns one
+/// reference to each storage it watches.
+struct TAEDA_API StorageWatcher {
+  /// Called before the memory is read or written, by any thread.
+  virtual void touch(StorageImpl& storage) = 0;
+
+ protected:
+  ~StorageWatcher() = default;
+};
+
 /// Owner of one memory block.
-/// Invariant: `data` holds `nbytes` bytes, or is null when `nbytes` is 0.
+/// Invariant: `data` holds `nbytes` bytes, or is null when `nbytes` is 0 or a watcher will provide it.
 struct TAEDA_API StorageImpl final {
   using Deleter = void (*)(void* context, void* data, size_t nbytes);
 
@@ -26,6 +38,8 @@ struct TAEDA_API StorageImpl final {
   bool resizable = true;
   /// A mutable pointer was handed out: writes can no longer be counted.
   std::atomic<bool> pointer_escaped{false};
+  uint32_t watch_number = 0;  ///< the watcher's own
+  std::atomic<StorageWatcher*> watcher{nullptr};
   void* data = nullptr;
   size_t nbytes = 0;
   Deleter deleter = nullptr;  ///< null: the block belongs to the CPU allocator
@@ -36,6 +50,17 @@ struct TAEDA_API StorageImpl final {
     if (s->references.release()) destroy(s);
   }
   size_t use_count() const noexcept { return references.value(); }
+  /// References besides the watcher's.
+  size_t owners() const noexcept { return references.value() - (watcher.load(std::memory_order_relaxed) != nullptr); }
+  /// The memory, with everything that was recorded for it done.
+  void* bytes() {
+    if (TAEDA_UNLIKELY(watcher.load(std::memory_order_acquire) != nullptr)) touch();
+    return data;
+  }
+  /// A storage of `nbytes` bytes whose memory a watcher provides when it is looked at.
+  static StorageImpl* announce(size_t nbytes, Device device);
+  /// Takes the memory of `other`, which is left empty.
+  void take_memory(StorageImpl& other) noexcept;
   /// A storage of `nbytes` uninitialised bytes from the device's allocator.
   static StorageImpl* allocate(size_t nbytes, Device device);
   /// A storage over foreign memory; `deleter` (may be null) runs when the last user is gone.
@@ -45,8 +70,15 @@ struct TAEDA_API StorageImpl final {
 
  private:
   static void destroy(StorageImpl* s) noexcept;
+  TAEDA_COLD void touch();
   void free_block() noexcept;
 };
+
+namespace detail {
+/// Does what is recorded on this thread and not yet done (taeda/ops/capture.cpp). Called before memory is written, or a
+/// generator looked at, other than by an operator.
+TAEDA_API void finish_recorded();
+}  // namespace detail
 
 /// Shared handle to a storage (`c10::Storage`).
 class Storage final {
@@ -54,11 +86,8 @@ class Storage final {
   Storage() = default;
   explicit Storage(IntrusivePtr<StorageImpl> impl) : impl_(std::move(impl)) {}
   explicit operator bool() const { return static_cast<bool>(impl_); }
-  void* data() const { return impl_ ? impl_->data : nullptr; }
-  void* mutable_data() const {
-    if (impl_) impl_->pointer_escaped.store(true, std::memory_order_relaxed);
-    return data();
-  }
+  void* data() const { return impl_ ? impl_->bytes() : nullptr; }
+  void* mutable_data() const;
   size_t nbytes() const { return impl_ ? impl_->nbytes : 0; }
   Device device() const { return impl_ ? impl_->device : Device(); }
   size_t use_count() const { return impl_.use_count(); }

@@ -41,9 +41,11 @@ MemoryFormat Tensor::suggest_memory_format() const {
 
 void* Tensor::mutable_data_ptr() const {
   TensorImpl& t = mutable_impl();
+  if (TAEDA_UNLIKELY(tls_modes.active & kModeCapture)) detail::finish_recorded();
+  char* data = t.data();
   t.storage->writes.fetch_add(1, std::memory_order_relaxed);
   t.storage->pointer_escaped.store(true, std::memory_order_relaxed);
-  return t.data();
+  return data;
 }
 
 void Tensor::check_dtype(ScalarType wanted, const char* op) const {

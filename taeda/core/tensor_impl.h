@@ -60,7 +60,7 @@ struct TAEDA_API TensorImpl final {
   int64_t* sizes_data() { return dims; }
   int64_t* strides_data() { return dims + capacity(); }
   size_t itemsize() const { return item_size(dtype); }
-  char* data() const { return static_cast<char*>(storage->data) + offset * static_cast<int64_t>(itemsize()); }
+  char* data() const { return static_cast<char*>(storage->bytes()) + offset * static_cast<int64_t>(itemsize()); }
   /// True where the door must look at gradients: the tensor, or the base it is a view of, requires grad.
   bool requires_grad() const {
     return (flags & kFlagRequiresGrad) || (view_base && (view_base->flags & kFlagRequiresGrad));

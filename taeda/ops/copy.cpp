@@ -155,7 +155,6 @@ Scalar read_one(const Tensor& self) {
 }  // namespace ops
 
 Scalar Tensor::item() const {
-  if (TAEDA_UNLIKELY(impl().flags & kFlagLazy)) detail::flush_lazy(*this);
   return ops::read_one(*this);
 }
 

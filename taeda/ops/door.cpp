@@ -16,10 +16,6 @@ Value intercept(const OpInfo& op, std::vector<Value> args) {
   return static_cast<Interceptor*>(tls_modes.interceptor)->call(op, std::move(args));
 }
 
-void flush_lazy(const Tensor& tensor) {
-  TAEDA_CHECK(false, "[Tensor] a captured tensor has no data yet: got sizes ", tensor.sizes(), "; read it after the capture");
-}
-
 void materialize_grads(const autograd::Node& node, std::span<Tensor> grads) {
   for (size_t i = 0; i < grads.size(); ++i) {
     if (grads[i].defined()) continue;
@@ -57,6 +53,7 @@ void write_inplace(const Tensor& self, const Tensor& result, const char* op) {
 
 Tensor& write_out(Tensor& out, const Tensor& result, const char* op) {
   if (!out.defined()) return out = result;
+  if (TAEDA_UNLIKELY(capture::active())) finish_recorded();
   TAEDA_CHECK(can_cast(result.scalar_type(), out.scalar_type()), "[", op, "] result type ", result.scalar_type(),
               " can't be cast to the desired output type ", out.scalar_type(), "; pass an output of another dtype");
   if (out.sizes() != result.sizes()) out.resize_(result.sizes());

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "taeda/core/node.h"
+#include "taeda/ops/capture.h"
 #include "taeda/ops/finite.h"
 #include "taeda/ops/registry.h"
 
@@ -44,8 +45,6 @@ inline bool wants(TensorList list) {
 inline Tensor or_undefined(const std::optional<Tensor>& t) { return t ? *t : Tensor(); }
 
 TAEDA_API Value intercept(const OpInfo& op, std::vector<Value> args);
-/// Gives a lazy tensor its data (set by the capture in the graph room).
-TAEDA_API void flush_lazy(const Tensor& tensor);
 /// Throws when `result` holds a NaN, or an infinity that no argument held. Defined in taeda/autograd.
 TAEDA_API TAEDA_COLD void report_unless_passed_on(const OpInfo& op, const Tensor& result, const std::vector<Value>& args);
 
@@ -90,6 +89,17 @@ struct FromResult<std::tuple<T...>> {
 template <class R>
 R intercepted(const OpInfo& op, std::vector<Value> args) {
   return FromResult<R>::get(intercept(op, std::move(args)));
+}
+
+/// Runs the kernel `forward`, or what a capture has in its place. `add` hands the arguments to the capture, `args` gives
+/// them as Values.
+template <class R, class Add, class Forward, class Args>
+R captured(const OpInfo& op, const Add& add, const Forward& forward, const Args& args) {
+  if (TAEDA_LIKELY(!capture::active())) return forward();
+  capture::Call call({.name = op.name, .info = &op});
+  if constexpr (std::is_void_v<R>) call.written.push_back(0);
+  add(call);
+  return capture::through<R>(call, forward, args);
 }
 
 /// Checks a result in anomaly mode; otherwise passes it through. `args()` gives the call's arguments for the report.

@@ -117,6 +117,65 @@ Tensor compute(const Op& op, const Operand* in, const Scalar* attrs) {
   return out;
 }
 
+constexpr int kMaxGradientInputs = 8;
+
+/// One local derivative times the cotangent in[0], by the fused kernel.
+Tensor run_gradient(const Op& op, int input, ScalarType dtype, const Operand* in, int n, const Scalar* attrs) {
+  Input inputs[kMaxGradientInputs];
+  for (int k = 0; k < n; ++k) {
+    if (in[k].is_tensor()) {
+      inputs[k].tensor = &in[k].impl();
+    } else {
+      inputs[k].scalar = in[k].scalar();
+    }
+  }
+  const TensorImpl& grad = in[0].impl();
+  const Tensor out = grad.is_non_overlapping_and_dense() && !grad.contiguous ? make_tensor_strided(grad.sizes(), grad.strides(), dtype)
+                                                                             : make_tensor(grad.sizes(), dtype);
+  execute(op.gradients[input].kernel, dtype, out.impl(), inputs, n, attrs, op.attributes, op.name);
+  return out;
+}
+
+void compute_into(const Op& op, const Tensor& self, const Operand* in, const Scalar* attrs, const char* suffix);
+
+// What a capture sees. Words: which inputs are tensors, then the numbers' kinds; numbers: inputs, then attributes.
+void describe(capture::Call& call, const Operand* in, int n, const Scalar* attrs, int attributes) {
+  uint64_t tensors = 0;
+  for (int i = 0; i < n; ++i) tensors |= static_cast<uint64_t>(in[i].is_tensor()) << i;
+  call.add(tensors << 8 | static_cast<uint64_t>(n));
+  for (int i = 0; i < n; ++i) {
+    if (in[i].is_tensor()) {
+      call.add(in[i].tensor());
+    } else {
+      call.add_number(in[i].scalar());
+    }
+  }
+  for (int i = 0; i < attributes; ++i) call.add_number(attrs[i]);
+}
+/// The inputs of a recorded call; returns its attributes.
+const Scalar* operands_of(const capture::Replay& call, uint64_t word, Operand* in) {
+  const Tensor* tensor = call.tensors;
+  const Scalar* number = call.numbers;
+  for (uint64_t i = 0; i < (word & 0xff); ++i) in[i] = (word >> (8 + i)) & 1 ? Operand(*tensor++) : Operand(*number++);
+  return number;
+}
+void replay(const capture::Replay& call) {
+  Operand in[kMaxInputs];
+  const Scalar* attrs = operands_of(call, call.words[0], in);
+  call.results.push_back(compute(*static_cast<const Op*>(call.detail), in, attrs));
+}
+void replay_inplace(const capture::Replay& call) {
+  Operand in[kMaxInputs];
+  const Scalar* attrs = operands_of(call, call.words[0], in);
+  compute_into(*static_cast<const Op*>(call.detail), call.tensors[0], in, attrs, "_");
+}
+void replay_gradient(const capture::Replay& call) {
+  Operand in[kMaxGradientInputs];
+  const Scalar* attrs = operands_of(call, call.words[1], in);
+  call.results.push_back(run_gradient(*static_cast<const Op*>(call.detail), call.variant, static_cast<ScalarType>(call.words[0]), in,
+                                      static_cast<int>(call.words[1] & 0xff), attrs));
+}
+
 /// The graph node of every pointwise operator.
 struct PointwiseNode final : autograd::Node {
   const Op* op;
@@ -177,26 +236,27 @@ struct PointwiseNode final : autograd::Node {
   Tensor derive_fused(int i, const Tensor& grad) const {
     const Gradient& g = op->gradients[i];
     if (is_identity(g)) return grad;
-    Input in[8];
-    Tensor held[8];
+    Operand in[kMaxGradientInputs];
+    Tensor held[kMaxGradientInputs];
     int n = 1;
-    in[0].tensor = &grad.impl();
+    in[0] = Operand(grad);
     for (int k = 0; k < g.count; ++k) {
       const int code = g.codes[k];
       if (code >= kAttributeCode && code != kResultCode) continue;
       if (code == kResultCode || (tensor_mask >> code) & 1) {
         held[n] = code == kResultCode ? result.unpack(*this) : inputs[code].unpack(*this);
-        in[n].tensor = &held[n].impl();
+        in[n] = Operand(held[n]);
       } else {
-        in[n].scalar = numbers[code];
+        in[n] = Operand(numbers[code]);
       }
       ++n;
     }
-    const Tensor out = grad.impl().is_non_overlapping_and_dense() && !grad.impl().contiguous
-                           ? make_tensor_strided(grad.sizes(), grad.strides(), result_dtype)
-                           : make_tensor(grad.sizes(), result_dtype);
-    execute(g.kernel, result_dtype, out.impl(), in, n, attrs, op->attributes, op->name);
-    return out;
+    if (TAEDA_LIKELY(!capture::active())) return run_gradient(*op, i, result_dtype, in, n, attrs);
+    capture::Call call({.name = op->name, .run = replay_gradient, .detail = op, .variant = i});
+    call.add(result_dtype);
+    describe(call, in, n, attrs, op->attributes);
+    return capture::through<Tensor>(call, [&] { return run_gradient(*op, i, result_dtype, in, n, attrs); },
+                                    [] { return std::vector<Value>(); });
   }
 };
 
@@ -268,7 +328,14 @@ TAEDA_NOINLINE Tensor run_slow(const Op& op, const OpInfo& info, const Operand* 
   if (tls_modes.active & kModeIntercept) return detail::intercept(info, values_of(op, in, attrs)).tensor();
   IntrusivePtr<autograd::Node> node = autograd::recording() ? record(op, in, attrs, false) : nullptr;
   if (tls_modes.active & kModeAnomaly) detail::tls_finite_blocks.clear();
-  Tensor result = compute(op, in, attrs);
+  Tensor result;
+  if (TAEDA_UNLIKELY(capture::active())) {
+    capture::Call call({.name = op.name, .info = &info, .run = replay, .detail = &op});
+    describe(call, in, op.inputs, attrs, op.attributes);
+    result = capture::through<Tensor>(call, [&] { return compute(op, in, attrs); }, [] { return std::vector<Value>(); });
+  } else {
+    result = compute(op, in, attrs);
+  }
   if (node) {
     auto& recorded = static_cast<PointwiseNode&>(*node);
     autograd::set_history(result, std::move(node));
@@ -293,7 +360,7 @@ bool overlaps(const TensorImpl& self, const TensorImpl& source) {
   return a0 < b1 && b0 < a1;
 }
 
-/// Writes the result of the operator into `self`, everything checked first.
+/// Writes the result of the operator into `self`, everything checked first. `in` begins with `self`, or has it nowhere.
 void compute_into(const Op& op, const Tensor& self, const Operand* in, const Scalar* attrs, const char* suffix) {
   const Types types = types_of(op, in);
   TAEDA_CHECK(can_cast(types.result, self.scalar_type()), "[", op.name, suffix, "] result type ", types.result,
@@ -337,7 +404,14 @@ Tensor& run_inplace(const Op& op, const OpInfo& info, const Tensor& self, const 
     autograd::check_inplace(self, node != nullptr, info.name);
   }
   if (tls_modes.active & kModeAnomaly) detail::tls_finite_blocks.clear();
-  compute_into(op, self, in, attrs, "_");
+  if (TAEDA_UNLIKELY(capture::active())) {
+    capture::Call call({.name = op.name, .info = &info, .run = replay_inplace, .detail = &op, .variant = -1});
+    call.written.push_back(0);
+    describe(call, in, op.inputs, attrs, op.attributes);
+    capture::through<void>(call, [&] { compute_into(op, self, in, attrs, "_"); }, [] { return std::vector<Value>(); });
+  } else {
+    compute_into(op, self, in, attrs, "_");
+  }
   self.impl().storage->last_writer.store(info.name, std::memory_order_relaxed);
   if (node) {
     complete(static_cast<PointwiseNode&>(*node), in, self);
@@ -349,6 +423,7 @@ Tensor& run_inplace(const Op& op, const OpInfo& info, const Tensor& self, const 
 
 Tensor& run_out(const Op& op, const OpInfo& info, Tensor& out, const Operand* in, const Scalar* attrs) {
   (void)info;
+  if (TAEDA_UNLIKELY(capture::active())) detail::finish_recorded();
   bool grads = detail::wants(out);
   for (int i = 0; i < op.inputs; ++i) grads |= in[i].is_tensor() && detail::wants(in[i].tensor());
   if (autograd::recording() && grads) detail::throw_out_grad(op.name);

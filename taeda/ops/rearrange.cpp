@@ -139,6 +139,7 @@ struct Tile : Composite {
 /// Index i repeated repeats[i] times: (0, 0, 2, 2, 2) from (2, 0, 3).
 struct RepeatInterleaveIndex {
   static constexpr auto schema = "repeat_interleave.Tensor(Tensor repeats, *, int? output_size=None) -> Tensor";
+  static constexpr auto shape_from = "values";
   static constexpr auto no_grad = "positions are integers";
   static Tensor forward(const Tensor& repeats, std::optional<int64_t> output_size) {
     TAEDA_CHECK(repeats.dim() == 1, "[repeat_interleave] repeats must be a vector: got ", repeats.sizes(), "; flatten it");

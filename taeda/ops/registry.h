@@ -33,6 +33,7 @@ struct OpInfo {
   const char* autocast;  ///< "", "lower", "fp32" or "promote"
   const char* family;    ///< the source file of the definition
   const detail::CustomOp* custom = nullptr;  ///< set for operators registered at run time
+  const char* shape_from = "";  ///< what results' shapes depend on beside the inputs' shapes: "", "values", "masks" (bool indices)
 
   /// Calls the operator with every schema argument in order.
   Value invoke(const Value* args) const { return custom ? detail::call_custom(*custom, args) : call(args); }
@@ -69,7 +70,7 @@ extern const OpTable op_tables[];
 extern const size_t op_table_count;
 }  // namespace detail
 
-/// Sees calls instead of the kernels while kModeIntercept is set (capture, autocast).
+/// Sees calls before gradients are recorded while kModeIntercept is set (autocast).
 struct Interceptor {
   virtual ~Interceptor() = default;
   virtual Value call(const OpInfo& op, std::vector<Value> args) = 0;

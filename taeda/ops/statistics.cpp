@@ -72,6 +72,7 @@ Tensor sum_into(const Tensor& bins, int64_t count, const OptTensor& weights, Sca
 /// How often each number occurs, or the sum of its weights; at least `minlength` results.
 struct Bincount {
   static constexpr auto schema = "bincount(Tensor self, Tensor? weights=None, int minlength=0) -> Tensor";
+  static constexpr auto shape_from = "values";
   static constexpr auto no_grad = "the result is a count";
   static Tensor forward(const Tensor& self, const OptTensor& weights, int64_t minlength) {
     TAEDA_CHECK(self.dim() == 1 && is_integral_type(self.scalar_type(), true), "[bincount] bincount only supports 1-d non-negative integral inputs: got ",

@@ -69,6 +69,7 @@ Triple wanted(Triple all, bool inverse, bool counts) {
 struct Unique2 {
   static constexpr auto schema =
       "_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)";
+  static constexpr auto shape_from = "values";
   static constexpr auto variants = "function";
   static constexpr auto no_grad = "the number of results depends on the values";
   static Triple forward(const Tensor& self, bool /*sorted*/, bool return_inverse, bool return_counts) {
@@ -79,6 +80,7 @@ struct Unique2 {
 struct UniqueDim {
   static constexpr auto schema =
       "unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)";
+  static constexpr auto shape_from = "values";
   static constexpr auto variants = "function";
   static constexpr auto no_grad = "the number of results depends on the values";
   static Triple forward(const Tensor& self, int64_t dim, bool /*sorted*/, bool return_inverse, bool return_counts) {
@@ -89,6 +91,7 @@ struct UniqueDim {
 struct UniqueConsecutive {
   static constexpr auto schema =
       "unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) -> (Tensor, Tensor, Tensor)";
+  static constexpr auto shape_from = "values";
   static constexpr auto variants = "function";
   static constexpr auto no_grad = "the number of results depends on the values";
   static Triple forward(const Tensor& self, bool return_inverse, bool return_counts, std::optional<int64_t> dim) {
@@ -99,6 +102,7 @@ struct UniqueConsecutive {
 struct UniqueDimConsecutive {
   static constexpr auto schema =
       "unique_dim_consecutive(Tensor self, int dim, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)";
+  static constexpr auto shape_from = "values";
   static constexpr auto variants = "function";
   static constexpr auto no_grad = "the number of results depends on the values";
   static Triple forward(const Tensor& self, int64_t dim, bool return_inverse, bool return_counts) {
@@ -109,6 +113,7 @@ struct UniqueDimConsecutive {
 struct Unique {
   static constexpr auto schema =
       "unique(Tensor input, bool sorted=True, bool return_inverse=False, bool return_counts=False, int? dim=None) -> Tensor[]";
+  static constexpr auto shape_from = "values";
   static constexpr auto variants = "function";
   static constexpr auto no_grad = "the number of results depends on the values";
   static std::vector<Tensor> forward(const Tensor& input, bool /*sorted*/, bool return_inverse, bool return_counts, std::optional<int64_t> dim) {

@@ -2,6 +2,7 @@
 // Layout matching and launch of fused optimizer steps.
 #include "taeda/optim/fused.h"
 
+#include "taeda/ops/capture.h"
 #include "taeda/ops/functions.h"
 
 namespace taeda::optim {
@@ -26,8 +27,6 @@ void FusedStep::add(const Tensor& param, const Tensor& grad, std::initializer_li
   };
   e.grad = grad.detach();
   if (!matches(e.grad)) e.grad = taeda::empty_like(e.work).copy_(e.grad);
-  e.slice.param = e.work.impl().data();
-  e.slice.grad = e.grad.impl().data();
   e.slice.n = e.work.numel();
   e.slice.step_size = step_size;
   e.slice.bias2_sqrt = bias2_sqrt;
@@ -40,22 +39,83 @@ void FusedStep::add(const Tensor& param, const Tensor& grad, std::initializer_li
                   "[optim] optimizer state must have its parameter's shape, dtype and layout: got ", s.scalar_type(), s.sizes(),
                   " for ", param.scalar_type(), param.sizes(), "; load the state that belongs to this model");
     }
-    e.slice.state[k] = s.defined() ? s.impl().data() : nullptr;
     ++k;
   }
-  for (; k < 3; ++k) e.slice.state[k] = nullptr;
 }
+
+namespace {
+
+/// Fills in the addresses and runs the kernel.
+void launch(OptimStepArgs& args, std::vector<OptimTensor>& slices, const Tensor* tensors) {
+  for (OptimTensor& slice : slices) {
+    slice.param = tensors[0].impl().data();
+    slice.grad = tensors[1].impl().data();
+    for (int k = 0; k < 3; ++k) slice.state[k] = tensors[2 + k].defined() ? tensors[2 + k].impl().data() : nullptr;
+    tensors += 5;
+  }
+  args.tensors = slices;
+  optim_step_kernel(Device(), args);
+}
+
+// A step as a capture sees it. Words: rule, dtype, switches, whether each tensor steps first; numbers: the options, then two for each tensor.
+constexpr size_t kOptionCount = 8;
+void describe(capture::Call& call, const OptimStepArgs& a, const std::vector<OptimTensor>& slices, const std::vector<Tensor>& tensors) {
+  call.add(a.rule);
+  call.add(a.dtype);
+  call.add(a.nesterov | a.amsgrad << 1 | a.decoupled << 2 | a.centered << 3 | a.maximize << 4);
+  for (const double option : {a.lr, a.weight_decay, a.eps, a.beta1, a.beta2, a.dampening, a.inverse_scale, 0.0}) call.add_number(option);
+  for (size_t i = 0; i < slices.size(); ++i) {
+    call.add(slices[i].first);
+    call.add_number(slices[i].step_size);
+    call.add_number(slices[i].bias2_sqrt);
+    for (size_t k = 0; k < 5; ++k) {
+      if (k != 1 && tensors[5 * i + k].defined()) call.written.push_back(static_cast<uint32_t>(5 * i + k));
+      call.add(tensors[5 * i + k]);
+    }
+  }
+}
+void replay(const capture::Replay& call) {
+  OptimStepArgs a{};
+  a.rule = static_cast<OptimRule>(call.words[0]);
+  a.dtype = static_cast<ScalarType>(call.words[1]);
+  const uint64_t switches = call.words[2];
+  a.nesterov = switches & 1, a.amsgrad = switches >> 1 & 1, a.decoupled = switches >> 2 & 1, a.centered = switches >> 3 & 1;
+  a.maximize = switches >> 4 & 1;
+  const auto number = [&](size_t i) { return call.numbers[i].unchecked<double>(); };
+  a.lr = number(0), a.weight_decay = number(1), a.eps = number(2), a.beta1 = number(3), a.beta2 = number(4);
+  a.dampening = number(5), a.inverse_scale = number(6);
+  std::vector<OptimTensor> slices(call.tensor_count / 5);
+  // Each number took a word for its kind.
+  const uint64_t* words = call.words + 3 + kOptionCount;
+  for (size_t i = 0; i < slices.size(); ++i, words += 3) {
+    slices[i].first = words[0] != 0;
+    slices[i].n = call.tensors[5 * i].numel();
+    slices[i].step_size = number(kOptionCount + 2 * i);
+    slices[i].bias2_sqrt = number(kOptionCount + 2 * i + 1);
+  }
+  launch(a, slices, call.tensors);
+}
+
+}  // namespace
 
 void FusedStep::run() {
   for (const ScalarType dtype : {kFloat, kDouble}) {
     std::vector<OptimTensor> slices;
+    std::vector<Tensor> tensors;
     for (const Entry& e : entries_) {
-      if (e.param.scalar_type() == dtype && e.slice.n > 0) slices.push_back(e.slice);
+      if (e.param.scalar_type() != dtype || e.slice.n == 0) continue;
+      slices.push_back(e.slice);
+      tensors.insert(tensors.end(), {e.work, e.grad, e.states[0], e.states[1], e.states[2]});
     }
     if (slices.empty()) continue;
     args_.dtype = dtype;
-    args_.tensors = slices;
-    optim_step_kernel(Device(), args_);
+    if (!capture::active()) {
+      launch(args_, slices, tensors.data());
+      continue;
+    }
+    capture::Call call({.name = "optimizer_step", .run = replay});
+    describe(call, args_, slices, tensors);
+    capture::through<void>(call, [&] { launch(args_, slices, tensors.data()); }, [] { return std::vector<Value>(); });
   }
   for (Entry& e : entries_) {
     if (!e.work.is_same(e.param)) {

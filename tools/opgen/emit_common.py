@@ -93,7 +93,8 @@ def op_info(d, schema, boxed, kind, gradient, inplace_of=""):
     onnx = onnx if onnx.startswith("{") else "{" + onnx.split("{", 1)[-1] if "{" in onnx else "{}"
     return ("{" + ", ".join([c_string(schema.name), c_string(schema.overload), c_string(schema.text), boxed,
                              f"OpKind::{kind}", c_string(gradient), c_string(d.doc), "Onnx" + onnx,
-                             c_string(d.flags.get("autocast", "").strip('"')), c_string(d.file.stem)]) + "}")
+                             c_string(d.flags.get("autocast", "").strip('"')), c_string(d.file.stem)]
+                            + (["nullptr", c_string(d.flags["shape_from"].strip('"'))] if "shape_from" in d.flags else [])) + "}")
 
 
 def inplace_schema(schema):

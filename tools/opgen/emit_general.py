@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Doors, grad nodes, boxed calls and registry rows of the operators defined in taeda/ops/*.cpp."""
+import re
 from dataclasses import replace
 
 from . import schema as sch
@@ -19,7 +20,6 @@ _KEEP = {
 
 
 def keep(arg_type):
-    import re
     base = re.sub(r"\[\d+\]", "[]", arg_type)
     if base not in _KEEP:
         raise sch.SchemaError(f"arguments of type {arg_type} cannot be kept for a gradient")
@@ -198,6 +198,16 @@ def flag_args(schema):
     return ", ".join(a.name for a in schema.args if a.type in ("Tensor", "Tensor?", "Tensor[]"))
 
 
+def captured(s, info, rt, body):
+    """`body` (statements) as a capture sees it: the call's arguments, the kernel, the arguments as Values."""
+    tensors = rt == "void" or re.fullmatch(r"Tensor|std::vector<Tensor>|std::tuple<(Tensor(, )?)+>", rt)
+    if not tensors:
+        return f"[&] {{ const BelowDoorGuard whole; {body} }}()"
+    adds = " ".join(f"c.add({a.name});" for a in grouped_args(s))
+    return (f"detail::captured<{rt}>({info}, [&]([[maybe_unused]] capture::Call& c) {{ {adds} }}, [&] {{ {body} }}, "
+            f"[&] {{ return std::vector<Value>{boxed_values(s)}; }})")
+
+
 def door(d, index, info_table):
     """The free function, its slow side and its in-place form."""
     s = d.schema
@@ -229,19 +239,23 @@ def door(d, index, info_table):
         body.append(f"  const bool record = autograd::recording() && ({cond});")
         if inplace:
             body.append(f"  if (autograd::recording()) autograd::check_inplace(self, record, {c_string(s.name)});")
-        plain = f"detail::mutate(self, [&] {{ {target}; }}); return const_cast<Tensor&>(self);" if inplace else (f"return {target};" if s.returns_view else
-            f"detail::tls_finite_blocks.clear(); return detail::checked({info}, {target}, [&] {{ return std::vector<Value>{boxed_values(s)}; }});")
+        seen = captured(s, info, "void" if inplace else rt, f"{target};" if inplace else f"return {target};")
+        plain = f"detail::mutate(self, [&] {{ {seen}; }}); return const_cast<Tensor&>(self);" if inplace else (f"return {target};" if s.returns_view else
+            f"detail::tls_finite_blocks.clear(); return detail::checked({info}, {seen}, [&] {{ return std::vector<Value>{boxed_values(s)}; }});")
         body.append(f"  if (!record) {{ {plain} }}")
         body += record_statements(d, plan, inplace)
         if inplace:
-            body.append(f"  detail::mutate(self, [&] {{ BelowDoorGuard below; {target}; }});")
+            below = captured(s, info, "void", f"BelowDoorGuard below; {target};")
+            body.append(f"  detail::mutate(self, [&] {{ {below}; }});")
             body.append("  autograd::rebase_history(self, node);")
             body += save_outputs(plan, "self", False)
             body.append("  return const_cast<Tensor&>(self);")
         else:
             if not s.returns_view:
                 body.append("  detail::tls_finite_blocks.clear();")
-            body.append(f"  {rt} result = [&] {{ BelowDoorGuard below; return {target}; }}();")
+            below = f"BelowDoorGuard below; return {target};"
+            below = f"[&] {{ {below} }}()" if s.returns_view else captured(s, info, rt, below)
+            body.append(f"  {rt} result = {below};")
             body.append(f"  detail::set_histories<{view}>(result, node);")
             body += save_outputs(plan, "result", multi)
             body.append("  return result;" if s.returns_view else
@@ -249,11 +263,12 @@ def door(d, index, info_table):
     else:
         if inplace:
             body.append(f"  if (autograd::recording()) autograd::check_inplace(self, detail::wants(self), {c_string(s.name)});")
-            body.append(f"  detail::mutate(self, [&] {{ {target}; }}); return const_cast<Tensor&>(self);")
+            seen = captured(s, info, "void", f"{target};")
+            body.append(f"  detail::mutate(self, [&] {{ {seen}; }}); return const_cast<Tensor&>(self);")
         elif void:
             body.append(f"  {target};")
         else:
-            body.append(f"  return {target};")
+            body.append(f"  return {target if s.returns_view else captured(s, info, rt, f'return {target};')};")
     body.append("}")
     out.append("\n".join(body))
     fast = [f"{rt} {s.name}({plist}) {{"]
@@ -290,20 +305,22 @@ def inplace_form(d, index, info_table):
     else:
         write = f"detail::write_inplace(self, {target}, {c_string(name)})"
     slow = f"{d.struct.lower()}_{index}_inplace_slow"
+    seen = captured(s, f"{info_table}[{index}]", "void", f"{write};")
     body = [f"static TAEDA_NOINLINE Tensor& {slow}({plist}) {{"]
     body.append(f"  if (tls_modes.active & kModeIntercept) {{ detail::intercept({info_table}[{index}], {boxed_values(s)}); return const_cast<Tensor&>(self); }}")
     if plan.args:
         cond = " || ".join(f"detail::wants({a.name})" for a in plan.args)
         body.append(f"  const bool record = autograd::recording() && ({cond});")
         body.append(f"  if (autograd::recording()) autograd::check_inplace(self, record, {c_string(name)});")
-        body.append(f"  if (!record) {{ {write}; return const_cast<Tensor&>(self); }}")
+        body.append(f"  if (!record) {{ {seen}; return const_cast<Tensor&>(self); }}")
         body += record_statements(d, plan, True)
-        body.append(f"  {{ BelowDoorGuard below; {write}; }}")
+        seen = captured(s, f"{info_table}[{index}]", "void", f"BelowDoorGuard below; {write};")
+        body.append(f"  {seen};")
         body.append("  autograd::rebase_history(self, node);")
         body += save_outputs(plan, "self", False)
     else:
         body.append(f"  if (autograd::recording()) autograd::check_inplace(self, detail::wants(self), {c_string(name)});")
-        body.append(f"  {write};")
+        body.append(f"  {seen};")
     body.append("  return const_cast<Tensor&>(self);\n}")
     flags = flag_args(s)
     fast = (f"Tensor& {name}({plist}) {{\n  if (TAEDA_LIKELY(!detail::needs_slow({flags}))) {{ {write}; return const_cast<Tensor&>(self); }}\n"

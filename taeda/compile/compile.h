@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// compile(): a function of tensors that runs as recorded plans. The function's own code runs at every call; its operators
+// are recorded, compared with what earlier calls did, and carried out together when a value is looked at or the call ends.
+//
+//     auto fast = taeda::compile([&](const Tensor& x) { return model->forward(x).tanh(); });
+//     Tensor y = fast(x);
+#pragma once
+
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "taeda/core/export.h"
+
+namespace taeda {
+
+enum class CompileBackend : uint8_t {
+  kInterpreter,  ///< recorded plans, operator by operator or in fused loops
+  kEager,        ///< the function as it is
+};
+
+struct CompileOptions {
+  CompileBackend backend = CompileBackend::kInterpreter;
+  /// How many ways to go on are kept after each recorded operator; the one unused for longest goes first.
+  int max_versions = 64;
+};
+
+namespace lazy {
+class State;
+
+/// Records the operators of this thread while it lives. Nested ones join the outermost.
+class TAEDA_API Scope {
+ public:
+  explicit Scope(State& state);
+  ~Scope();
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+  /// Carries out what waits. To be called when the function has returned.
+  void finish();
+
+ private:
+  struct Frame;
+  void leave() noexcept;
+  Frame* frame_ = nullptr;  ///< null where the outer scope, or nobody, records
+};
+
+TAEDA_API std::shared_ptr<State> make_state(const CompileOptions& options);
+TAEDA_API std::string explain(const State& state);
+}  // namespace lazy
+
+/// A compiled function. Copies share the function and what was recorded; calls may come from many threads at once.
+template <class F>
+class Compiled {
+ public:
+  Compiled(F function, const CompileOptions& options)
+      : function_(std::make_shared<F>(std::move(function))), state_(lazy::make_state(options)) {}
+
+  template <class... Args>
+  decltype(auto) operator()(Args&&... args) const {
+    lazy::Scope scope(*state_);
+    using Result = decltype(call(std::forward<Args>(args)...));
+    if constexpr (std::is_void_v<Result>) {
+      call(std::forward<Args>(args)...);
+      scope.finish();
+    } else {
+      Result result = call(std::forward<Args>(args)...);
+      scope.finish();
+      return result;
+    }
+  }
+  template <class... Args>
+  decltype(auto) forward(Args&&... args) const {
+    return (*this)(std::forward<Args>(args)...);
+  }
+
+  /// The function; for modules and holders the module, so that `fast->parameters()`, `fast->eval()` work.
+  auto operator->() const {
+    if constexpr (requires(F& f) { f.operator->(); }) {
+      return function_->operator->();
+    } else {
+      return function_.get();
+    }
+  }
+  F& function() const { return *function_; }
+  /// What was recorded, where segments end and why, as text.
+  std::string explain() const { return lazy::explain(*state_); }
+
+ private:
+  template <class... Args>
+  decltype(auto) call(Args&&... args) const {
+    if constexpr (std::is_invocable_v<F&, Args&&...>) {
+      return (*function_)(std::forward<Args>(args)...);
+    } else if constexpr (requires(F& f) { f.forward(std::forward<Args>(args)...); }) {
+      return function_->forward(std::forward<Args>(args)...);
+    } else {
+      return (*function_)->forward(std::forward<Args>(args)...);
+    }
+  }
+
+  std::shared_ptr<F> function_;
+  std::shared_ptr<lazy::State> state_;
+};
+
+/// Compiles any callable: a function, a lambda, a module or its holder, a shared pointer to a module.
+template <class F>
+Compiled<std::decay_t<F>> compile(F&& function, const CompileOptions& options = {}) {
+  return Compiled<std::decay_t<F>>(std::forward<F>(function), options);
+}
+
+}  // namespace taeda

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which steps of a segment must be done, and their execution one by one.
+#include "taeda/compile/plan.h"
+
+#include <cstring>
+
+#include "taeda/core/modes.h"
+#include "taeda/ops/registry.h"
+
+namespace taeda::lazy {
+
+std::vector<bool> alive_values(const Segment& segment) {
+  std::vector<bool> alive(segment.values.size());
+  for (size_t v = 0; v < alive.size(); ++v) {
+    const SegmentValue& value = segment.values[v];
+    alive[v] = value.storage && (!value.produced || value.storage->owners() > (value.watched ? 0u : 1u));
+  }
+  return alive;
+}
+
+Plan::Plan(const Step* before, const Segment& segment, std::vector<bool> alive_values)
+    : start(before), first(segment.pending.front().step), alive(std::move(alive_values)), needed(segment.pending.size()),
+      last_uses(segment.pending.size()) {
+  const std::vector<Pending>& pending = segment.pending;
+  std::vector<bool> wanted = alive;
+  std::vector<bool> seen(alive.size());
+  for (size_t i = pending.size(); i-- > 0;) {
+    const Step& step = *pending[i].step;
+    bool need = step.random;
+    for (const Write& w : step.writes) need |= wanted[static_cast<size_t>(step.operands[w.operand].value)];
+    for (const Operand& r : step.results) need |= r.value >= 0 && wanted[static_cast<size_t>(r.value)];
+    needed[i] = need;
+    if (!need) continue;
+    const auto use = [&](const Operand& o) {
+      if (o.value < 0) return;
+      const auto v = static_cast<size_t>(o.value);
+      wanted[v] = true;
+      if (!seen[v] && segment.values[v].produced && !alive[v]) last_uses[i].push_back(o.value);
+      seen[v] = true;
+    };
+    for (const Operand& o : step.operands) use(o);
+    for (const Operand& r : step.results) use(r);
+  }
+}
+
+namespace {
+
+/// Stands at storages whose computation failed.
+struct FailedWatcher final : StorageWatcher {
+  void touch(StorageImpl&) override {
+    TAEDA_CHECK(false, "[compile] this tensor was never computed: an operator recorded before it failed when it ran; see that "
+                       "operator's error");
+  }
+};
+FailedWatcher& failed_watcher() {
+  static auto* watcher = new FailedWatcher;  // never destroyed: storages point to it
+  return *watcher;
+}
+
+struct Run {
+  const Plan& plan;
+  Segment& segment;
+  std::vector<IntrusivePtr<StorageImpl>> memory;  ///< by value number
+  std::vector<Tensor> tensors;
+  std::vector<Tensor> results;
+
+  Run(const Plan& p, Segment& s) : plan(p), segment(s), memory(s.values.size()) {
+    for (size_t v = 0; v < memory.size(); ++v) {
+      SegmentValue& value = segment.values[v];
+      if (value.produced) continue;
+      memory[v] = value.storage;
+      unwatch(value);
+    }
+  }
+
+  static void unwatch(SegmentValue& value) {
+    if (!value.watched) return;
+    value.watched = false;
+    value.storage->watcher.store(nullptr, std::memory_order_release);
+  }
+
+  void invoke(const Step& step) {
+    // The operands are in the order of the arguments.
+    size_t next = 0;
+    const auto put = [&](const Value& form) {
+      const Tensor& t = tensors[next++];
+      return t.defined() ? Value(t) : form;
+    };
+    std::vector<Value> args;
+    args.reserve(step.args.size());
+    for (size_t i = 0; i < step.args.size(); ++i) {
+      const Value& form = step.args[i];
+      if (step.arg_kinds[i] == ArgKind::kPlain) {
+        args.push_back(form);
+      } else if (step.arg_kinds[i] == ArgKind::kTensor) {
+        args.push_back(put(form));
+      } else {
+        Value::List list;
+        list.reserve(form.list().size());
+        for (const Value& item : form.list()) list.push_back(put(item));
+        args.emplace_back(std::move(list));
+      }
+    }
+    const Value value = step.target.info->invoke(args.data());
+    if (value.is_list()) {
+      for (const Value& item : value.list()) results.push_back(item.is_none() ? Tensor() : item.tensor());
+    } else if (!step.results.empty()) {
+      results.push_back(value.is_none() ? Tensor() : value.tensor());
+    }
+  }
+
+  void do_step(size_t i) {
+    const Step& step = *segment.pending[i].step;
+    tensors.clear();
+    results.clear();
+    for (const Operand& o : step.operands) {
+      if (o.value < 0) {
+        tensors.emplace_back();
+        continue;
+      }
+      Tensor t = o.geometry.over(memory[static_cast<size_t>(o.value)]);
+      t.mutable_impl().untracked = true;  // the counters moved when the call was recorded
+      tensors.push_back(std::move(t));
+    }
+    if (step.target.run) {
+      step.target.run({tensors.data(), tensors.size(), step.words.data(), segment.numbers.data() + segment.pending[i].first_number,
+                       step.target.variant, step.target.detail, results});
+    } else {
+      invoke(step);
+    }
+    tensors.clear();
+    if (!step.results.empty()) place_results(step);
+    for (const int32_t v : plan.last_uses[i]) memory[static_cast<size_t>(v)].reset();
+  }
+
+  void place_results(const Step& step) {
+    TAEDA_CHECK(results.size() == step.results.size(), "[compile] ", step.target.name, " gave another number of results than when it was "
+                "recorded: got ", results.size(), " for ", step.results.size(), "; report this operator");
+    for (size_t k = 0; k < results.size(); ++k) {
+      const Operand& r = step.results[k];
+      if (r.value < 0) continue;
+      TAEDA_CHECK(results[k].defined() && r.geometry.matches(results[k].impl()), "[compile] ", step.target.name,
+                  " gave another shape than when it was recorded: got ", results[k].defined() ? str(results[k].sizes()) : "nothing", " for ",
+                  r.geometry.sizes(), "; its definition must say shape_from = \"values\"");
+      memory[static_cast<size_t>(r.value)] = results[k].impl().storage;
+    }
+    results.clear();
+    for (size_t n = 0; n < step.result_bytes.size(); ++n) {
+      const size_t v = static_cast<size_t>(step.first_result_value) + n;
+      if (plan.alive[v]) hand_over(v);
+    }
+  }
+
+  /// The storage that the program holds takes the computed memory.
+  void hand_over(size_t v) {
+    IntrusivePtr<StorageImpl>& computed = memory[v];
+    SegmentValue& value = segment.values[v];
+    if (computed->use_count() > 1) {  // shared with something that outlives the call
+      auto copy = IntrusivePtr<StorageImpl>::adopt(StorageImpl::allocate(computed->nbytes, computed->device));
+      if (computed->nbytes) std::memcpy(copy->data, computed->bytes(), computed->nbytes);
+      computed = std::move(copy);
+    }
+    value.storage->take_memory(*computed);
+    unwatch(value);
+    computed = value.storage;
+  }
+
+  void fail() noexcept {
+    for (SegmentValue& value : segment.values) {
+      if (!value.produced || !value.watched) continue;
+      value.watched = false;
+      value.storage->watcher.store(&failed_watcher(), std::memory_order_release);
+    }
+  }
+};
+
+}  // namespace
+
+void run(const Plan& plan, Segment& segment) {
+  const BelowDoorGuard below;
+  Run state(plan, segment);
+  try {
+    for (size_t i = 0; i < segment.pending.size(); ++i) {
+      if (plan.needed[i]) state.do_step(i);
+    }
+  } catch (...) {
+    state.fail();
+    segment.pending.clear();
+    throw;
+  }
+  segment.pending.clear();
+  segment.numbers.clear();
+}
+
+}  // namespace taeda::lazy

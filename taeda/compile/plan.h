@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the steps of one segment are carried out, and the carrying out.
+#pragma once
+
+#include <span>
+
+#include "taeda/compile/trace.h"
+
+namespace taeda::lazy {
+
+/// A matched step that waits to be done.
+struct Pending {
+  const Step* step;
+  size_t first_number;  ///< of this call's numbers
+};
+
+/// A storage as a segment knows it.
+struct SegmentValue {
+  IntrusivePtr<StorageImpl> storage;
+  bool produced = false;  ///< a pending step will make its memory
+  bool result = false;    ///< came from a step of this segment
+  bool watched = false;
+};
+
+/// What a run needs of one call.
+struct Segment {
+  std::vector<SegmentValue> values;
+  std::vector<Pending> pending;
+  std::vector<Scalar> numbers;
+};
+
+/// One way to carry out a range of steps, for one set of values that somebody still holds.
+/// Invariant: immutable after construction.
+struct Plan {
+  Plan* next = nullptr;
+  const Step* start;             ///< the step before the segment
+  const Step* first;             ///< the first pending step: others of the segment were done before
+  std::vector<bool> alive;       ///< by value number: looked at after the segment
+  std::vector<bool> needed;      ///< by pending step
+  std::vector<std::vector<int32_t>> last_uses;  ///< by pending step: values whose memory is free afterwards
+
+  Plan(const Step* before, const Segment& segment, std::vector<bool> alive_values);
+};
+
+/// The values that somebody besides the segment holds.
+std::vector<bool> alive_values(const Segment& segment);
+
+/// Does the pending steps by `plan`, gives the results' storages their memory, and forgets the steps. When an operator
+/// throws, storages that were not computed throw from then on when they are looked at.
+void run(const Plan& plan, Segment& segment);
+
+}  // namespace taeda::lazy

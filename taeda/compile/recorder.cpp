@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matching of calls with recorded steps, recording of new ones, and the ends of segments.
+#include "taeda/compile/recorder.h"
+
+#include <cstring>
+
+#include "taeda/core/generator.h"
+#include "taeda/ops/registry.h"
+
+namespace taeda::lazy {
+
+namespace {
+
+thread_local constinit char tls_thread_mark = 0;
+
+/// Recorders that no call uses. Never destroyed, and neither are recorders: another thread may be about to look at a storage
+/// that one watched.
+struct Spare {
+  std::mutex mutex;
+  std::vector<CallRecorder*> recorders;
+};
+Spare& spare() {
+  static auto* s = new Spare;
+  return *s;
+}
+
+std::vector<uint8_t> generator_state() {
+  GeneratorImpl& generator = cpu_generator();
+  const std::lock_guard lock(generator.mutex_);
+  return generator.state_bytes();
+}
+
+std::vector<ArgKind> arg_kinds(const OpInfo& op) {
+  std::vector<ArgKind> kinds;
+  for (const SchemaArg& arg : parse_schema_args(op.schema)) {
+    kinds.push_back(arg.type == "Tensor" || arg.type == "Tensor?"       ? ArgKind::kTensor
+                    : arg.type == "Tensor[]" || arg.type == "Tensor?[]" ? ArgKind::kTensorList
+                                                                        : ArgKind::kPlain);
+  }
+  return kinds;
+}
+
+/// The arguments without the tensors' memory.
+void strip_tensors(std::vector<Value>& args, const std::vector<ArgKind>& kinds) {
+  const auto strip = [](Value& v) {
+    if (v.is_tensor()) v = Value(Tensor());
+  };
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (kinds[i] == ArgKind::kTensor) strip(args[i]);
+    if (kinds[i] != ArgKind::kTensorList) continue;
+    Value::List list = args[i].list();
+    for (Value& item : list) strip(item);
+    args[i] = Value(std::move(list));
+  }
+}
+
+const TensorImpl& counted(const TensorImpl& t) { return t.view_base && t.view_base->untracked ? *t.view_base : t; }
+
+}  // namespace
+
+size_t StorageMap::place(const StorageImpl* s) const {
+  const size_t mask = slots_.size() - 1;
+  size_t at = (reinterpret_cast<uintptr_t>(s) >> 5) * 0x9e3779b97f4a7c15u >> 20 & mask;
+  while (slots_[at].key && slots_[at].key != s) at = (at + 1) & mask;
+  return at;
+}
+int32_t StorageMap::find(const StorageImpl* s) const {
+  const Slot& slot = slots_[place(s)];
+  return slot.key ? slot.number : -1;
+}
+void StorageMap::insert(const StorageImpl* s, int32_t number) {
+  if (2 * (used_.size() + 1) > slots_.size()) {
+    std::vector<Slot> old(2 * slots_.size());
+    old.swap(slots_);
+    used_.clear();
+    for (const Slot& slot : old) {
+      if (slot.key) insert(slot.key, slot.number);
+    }
+  }
+  const size_t at = place(s);
+  if (!slots_[at].key) used_.push_back(at);
+  slots_[at] = {s, number};
+}
+void StorageMap::clear() {
+  for (const size_t at : used_) slots_[at].key = nullptr;
+  used_.clear();
+}
+
+CallRecorder& CallRecorder::take() {
+  Spare& s = spare();
+  const std::lock_guard lock(s.mutex);
+  if (s.recorders.empty()) return *new CallRecorder;
+  CallRecorder* r = s.recorders.back();
+  s.recorders.pop_back();
+  return *r;
+}
+void CallRecorder::give_back() {
+  Spare& s = spare();
+  const std::lock_guard lock(s.mutex);
+  s.recorders.push_back(this);
+}
+
+void CallRecorder::start(Trace& trace) {
+  const std::lock_guard lock(mutex_);
+  owner_ = &tls_thread_mark;
+  trace_ = &trace;
+  segment_start_ = cursor_ = &trace.root();
+  now_ = trace.tick();
+  failed_ = false;
+}
+
+void CallRecorder::stop() {
+  const std::lock_guard lock(mutex_);
+  struct Reset {
+    CallRecorder& r;
+    ~Reset() {
+      r.trace_ = nullptr;
+      r.owner_ = nullptr;
+    }
+  } reset{*this};
+  close("the call ended");
+}
+
+const char* CallRecorder::refusal(const capture::Call& call) {
+  const OpInfo* info = call.target.run ? nullptr : call.target.info;
+  if (info && *info->shape_from) {
+    if (std::strcmp(info->shape_from, "masks") != 0) return "the shape of a result depends on values";
+    for (size_t i = 1; i < call.tensors.size(); ++i) {
+      const TensorImpl* t = call.tensors[i];
+      if (t && (t->dtype == kBool || t->dtype == kByte)) return "the shape of a result depends on a mask's values";
+    }
+  }
+  for (const TensorImpl* t : call.tensors) {
+    if (t && !t->device_.is_cpu()) return "a tensor is not on the CPU";
+  }
+  return nullptr;
+}
+
+capture::Answer CallRecorder::begin(capture::Call& call) {
+  if (owner_ != &tls_thread_mark) {  // a task of the pool that runs for the owner
+    finish();
+    return capture::Answer::kRun;
+  }
+  for (const TensorImpl* t : call.tensors) {
+    if (!t) continue;
+    const StorageWatcher* other = t->storage->watcher.load(std::memory_order_acquire);
+    if (other && other != this) t->storage->bytes();  // recorded on another thread
+  }
+  const char* refused = refusal(call);
+  const std::lock_guard lock(mutex_);
+  if (refused) {
+    close(refused);
+    return capture::Answer::kRun;
+  }
+  if (failed_) return capture::Answer::kRun;
+  number(call);
+  if (Step* step = find_follower(call)) {
+    if (step->kind == StepKind::kDirect) {
+      close(nullptr, step);
+      return capture::Answer::kRun;
+    }
+    take_step(*step, call);
+    if (escaped_) close("the program holds a raw pointer to a tensor");
+    return capture::Answer::kTaken;
+  }
+  run_pending();
+  prepare_record(call);
+  kernel_runs_.store(true, std::memory_order_relaxed);
+  return capture::Answer::kRecord;
+}
+
+/// Gives every storage of the call a number.
+void CallRecorder::number(const capture::Call& call) {
+  operand_values_.clear();
+  escaped_ = false;
+  for (const TensorImpl* t : call.tensors) {
+    if (!t) {
+      operand_values_.push_back(-1);
+      continue;
+    }
+    StorageImpl* s = t->storage.get();
+    escaped_ = escaped_ || s->pointer_escaped.load(std::memory_order_relaxed);
+    int32_t value = s->watcher.load(std::memory_order_relaxed) == this ? static_cast<int32_t>(s->watch_number) : numbers_.find(s);
+    if (value < 0) {
+      value = static_cast<int32_t>(segment_.values.size());
+      segment_.values.emplace_back().storage = t->storage;
+      numbers_.insert(s, value);
+    }
+    operand_values_.push_back(value);
+  }
+}
+
+bool CallRecorder::equal(const Step& step, const capture::Call& call) const {
+  const capture::Target& a = step.target;
+  const capture::Target& b = call.target;
+  if (step.kind == StepKind::kBoundary || a.info != b.info || a.run != b.run || a.detail != b.detail || a.variant != b.variant) return false;
+  if (step.words.size() != call.words.size() || step.operands.size() != call.tensors.size() || step.number_count != call.numbers.size() ||
+      step.values_before != static_cast<int32_t>(segment_.values.size()) || step.default_dtype != default_scalar_type()) {
+    return false;
+  }
+  if (!std::equal(step.words.begin(), step.words.end(), call.words.begin())) return false;
+  for (size_t i = 0; i < step.operands.size(); ++i) {
+    const Operand& o = step.operands[i];
+    if (o.value != operand_values_[i]) return false;
+    if (o.value >= 0 && !o.geometry.matches(*call.tensors[i])) return false;
+  }
+  return true;
+}
+
+Step* CallRecorder::find_follower(const capture::Call& call) {
+  for (Step* c = cursor_->first_child.load(std::memory_order_acquire); c; c = c->sibling.load(std::memory_order_acquire)) {
+    if (equal(*c, call)) return c;
+  }
+  return nullptr;
+}
+
+/// The call is what the step recorded: its results are announced, the step waits.
+void CallRecorder::take_step(Step& step, capture::Call& call) {
+  step.last_used.store(now_, std::memory_order_relaxed);
+  for (const Write& w : step.writes) {
+    TensorImpl& t = *call.tensors[w.operand];
+    t.storage->version.fetch_add(w.versions, std::memory_order_relaxed);
+    t.storage->writes.fetch_add(w.writes, std::memory_order_relaxed);
+    const_cast<TensorImpl&>(counted(t)).own_version.fetch_add(w.own_versions, std::memory_order_relaxed);
+    watch(step.operands[w.operand].value);
+  }
+  for (const size_t bytes : step.result_bytes) {
+    SegmentValue& value = segment_.values.emplace_back();
+    value.storage = IntrusivePtr<StorageImpl>::adopt(StorageImpl::announce(bytes, Device()));
+    value.produced = value.result = true;
+    watch(static_cast<int32_t>(segment_.values.size()) - 1);
+  }
+  call.results.reserve(step.results.size());
+  for (const Operand& r : step.results) {
+    call.results.push_back(r.value < 0 ? Tensor() : r.geometry.over(segment_.values[static_cast<size_t>(r.value)].storage));
+  }
+  segment_.pending.push_back({&step, segment_.numbers.size()});
+  segment_.numbers.insert(segment_.numbers.end(), call.numbers.begin(), call.numbers.end());
+  cursor_ = &step;
+  trace_->matched.fetch_add(1, std::memory_order_relaxed);
+}
+
+void CallRecorder::watch(int32_t number) {
+  SegmentValue& value = segment_.values[static_cast<size_t>(number)];
+  if (value.watched) return;
+  value.watched = true;
+  value.storage->watch_number = static_cast<uint32_t>(number);
+  value.storage->watcher.store(this, std::memory_order_release);
+}
+
+void CallRecorder::prepare_record(const capture::Call& call) {
+  recorded_operands_.clear();
+  before_.clear();
+  for (size_t i = 0; i < call.tensors.size(); ++i) {
+    const TensorImpl* t = call.tensors[i];
+    Operand& o = recorded_operands_.emplace_back();
+    o.value = operand_values_[i];
+    before_.push_back({});
+    if (!t) continue;
+    o.geometry = Geometry(*t);
+    before_.back() = {t->storage->version.load(), t->storage->writes.load(), counted(*t).own_version.load()};
+  }
+  generator_before_ = [&] {
+    const BelowDoorGuard below;
+    return generator_state();
+  }();
+}
+
+void CallRecorder::record(capture::Call& call, std::vector<Value> args) {
+  kernel_runs_.store(false, std::memory_order_relaxed);
+  const std::lock_guard lock(mutex_);
+  if (failed_) return;
+  auto step = std::make_unique<Step>();
+  step->target = call.target;
+  step->default_dtype = default_scalar_type();
+  step->words.assign(call.words.begin(), call.words.end());
+  step->number_count = call.numbers.size();
+  step->numbers.assign(call.numbers.begin(), call.numbers.end());
+  step->operands = recorded_operands_;
+  step->values_before = static_cast<int32_t>(segment_.values.size());
+  if (!call.target.run) {
+    step->arg_kinds = arg_kinds(*call.target.info);
+    step->args = std::move(args);
+    strip_tensors(step->args, step->arg_kinds);
+  }
+  step->random = std::string_view(call.target.info ? call.target.info->schema : "").find("Generator?") != std::string_view::npos ||
+                 generator_state() != generator_before_;
+  note_writes(*step, call);
+  const bool fresh = place_results(*step, call);
+  if (!fresh) {
+    step->kind = StepKind::kDirect;
+    step->note = str(call.target.name, " returns or reshapes one of its arguments");
+    step->results.clear();
+    step->result_bytes.clear();
+  }
+  trace_->recorded.fetch_add(1, std::memory_order_relaxed);
+  cursor_ = trace_->link(*cursor_, std::move(step));
+  if (!fresh) {
+    close(nullptr, cursor_);
+    return;
+  }
+  for (const Write& w : cursor_->writes) watch(cursor_->operands[w.operand].value);
+  if (escaped_) close("the program holds a raw pointer to a tensor");
+  if (segment_.values.size() % 64 == 0) drop_dead();
+}
+
+/// What the kernel wrote: what the call says, and arguments whose counters moved.
+void CallRecorder::note_writes(Step& step, const capture::Call& call) {
+  std::vector<const StorageImpl*> seen;
+  for (uint32_t i = 0; i < call.tensors.size(); ++i) {
+    const TensorImpl* t = call.tensors[i];
+    if (!t) continue;
+    const Before& b = before_[i];
+    Write w{i, t->storage->version.load() - b.version, t->storage->writes.load() - b.writes, counted(*t).own_version.load() - b.own_version};
+    const bool said = std::find(call.written.begin(), call.written.end(), i) != call.written.end();
+    if (!said && w.versions == 0 && w.writes == 0) continue;
+    if (std::find(seen.begin(), seen.end(), t->storage.get()) != seen.end()) {
+      w.versions = w.writes = 0;  // counted with the first view of the storage
+      if (w.own_versions == 0) continue;
+    }
+    seen.push_back(t->storage.get());
+    step.writes.push_back(w);
+  }
+}
+
+/// Numbers the results' storages. False when a result shares memory with an argument, or an argument changed its geometry.
+bool CallRecorder::place_results(Step& step, const capture::Call& call) {
+  for (size_t i = 0; i < call.tensors.size(); ++i) {
+    if (call.tensors[i] && !recorded_operands_[i].geometry.matches(*call.tensors[i])) return false;
+  }
+  for (const Tensor& r : call.results) {
+    if (!r.defined()) continue;
+    StorageImpl* s = r.impl().storage.get();
+    if (!r.device().is_cpu() || s->watcher.load() != nullptr || numbers_.find(s) >= 0 || s->deleter != nullptr || !s->resizable) return false;
+  }
+  step.first_result_value = static_cast<int32_t>(segment_.values.size());
+  for (const Tensor& r : call.results) {
+    Operand& result = step.results.emplace_back();
+    if (!r.defined()) continue;
+    StorageImpl* s = r.impl().storage.get();
+    result.geometry = Geometry(r.impl());
+    if (s->watcher.load() == this) {  // a second result over the same storage
+      result.value = static_cast<int32_t>(s->watch_number);
+      continue;
+    }
+    result.value = static_cast<int32_t>(segment_.values.size());
+    SegmentValue& value = segment_.values.emplace_back();
+    value.storage = r.impl().storage;
+    value.result = true;
+    watch(result.value);
+    step.result_bytes.push_back(s->nbytes);
+  }
+  return true;
+}
+
+void CallRecorder::drop(capture::Call&) noexcept { kernel_runs_.store(false, std::memory_order_relaxed); }
+
+void CallRecorder::finish() {
+  const std::lock_guard lock(mutex_);
+  if (trace_) close("memory was written, or a generator looked at, outside the operators");
+}
+
+void CallRecorder::touch(StorageImpl& storage) {
+  if (kernel_runs_.load(std::memory_order_relaxed)) return;  // nothing waits while a kernel is recorded
+  const std::lock_guard lock(mutex_);
+  if (storage.watcher.load(std::memory_order_acquire) == this) close("a value was looked at");
+}
+
+/// Does what waits; the segment goes on.
+void CallRecorder::run_pending() {
+  if (segment_.pending.empty()) return;
+  const Plan plan(segment_start_, segment_, alive_values(segment_));
+  carry_out(plan);
+  // Storages that have their memory now are still known by their numbers.
+  for (size_t v = 0; v < segment_.values.size(); ++v) {
+    SegmentValue& value = segment_.values[v];
+    value.produced = false;
+    if (value.result && plan.alive[v]) watch(static_cast<int32_t>(v));
+  }
+}
+
+void CallRecorder::carry_out(const Plan& plan) {
+  try {
+    run(plan, segment_);
+  } catch (...) {
+    failed_ = true;
+    segment_start_ = cursor_;
+    forget_values();
+    throw;
+  }
+}
+
+/// Ends the segment at `end`, or at a boundary that is made when there is none.
+void CallRecorder::close(const char* note, Step* end) {
+  if (!trace_) return;
+  if (cursor_ == segment_start_ && !end) {
+    forget_values();
+    return;
+  }
+  if (!end) {
+    for (end = cursor_->first_child.load(std::memory_order_acquire); end && end->kind != StepKind::kBoundary;) {
+      end = end->sibling.load(std::memory_order_acquire);
+    }
+    if (!end) {
+      auto boundary = std::make_unique<Step>();
+      boundary->kind = StepKind::kBoundary;
+      boundary->note = note;
+      end = trace_->link(*cursor_, std::move(boundary));
+    }
+  }
+  trace_->segments.fetch_add(1, std::memory_order_relaxed);
+  if (!segment_.pending.empty()) {
+    std::vector<bool> alive = alive_values(segment_);
+    const Plan* plan = end->plans.load(std::memory_order_acquire);
+    while (plan && !(plan->start == segment_start_ && plan->first == segment_.pending.front().step && plan->alive == alive)) plan = plan->next;
+    if (!plan) {
+      auto* made = new Plan(segment_start_, segment_, std::move(alive));
+      made->next = end->plans.load(std::memory_order_relaxed);
+      while (!end->plans.compare_exchange_weak(made->next, made, std::memory_order_acq_rel)) {
+      }
+      plan = made;
+    }
+    cursor_ = end;
+    carry_out(*plan);
+  }
+  segment_start_ = cursor_ = end;
+  forget_values();
+}
+
+void CallRecorder::forget_values() noexcept {
+  for (SegmentValue& value : segment_.values) {
+    if (value.watched) value.storage->watcher.store(nullptr, std::memory_order_release);
+  }
+  segment_.values.clear();
+  segment_.pending.clear();
+  segment_.numbers.clear();
+  numbers_.clear();
+}
+
+/// While recording, results that nobody holds any more are freed.
+void CallRecorder::drop_dead() {
+  for (SegmentValue& value : segment_.values) {
+    if (!value.result || value.produced || !value.watched || value.storage->owners() > 0) continue;
+    value.watched = false;
+    value.storage->watcher.store(nullptr, std::memory_order_release);
+    value.storage.reset();
+  }
+}
+
+}  // namespace taeda::lazy

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Follows one call of a compiled function along the recorded steps.
+#pragma once
+
+#include "taeda/compile/plan.h"
+
+namespace taeda::lazy {
+
+/// Addresses of storages to their numbers in the segment.
+class StorageMap {
+ public:
+  /// The number of `s`, or -1.
+  int32_t find(const StorageImpl* s) const;
+  void insert(const StorageImpl* s, int32_t number);
+  void clear();
+
+ private:
+  struct Slot {
+    const StorageImpl* key = nullptr;
+    int32_t number = 0;
+  };
+  size_t place(const StorageImpl* s) const;
+  std::vector<Slot> slots_ = std::vector<Slot>(64);
+  std::vector<size_t> used_;
+};
+
+/// Invariant: a storage is watched by the recorder exactly when its contents wait for pending steps, or when a step of the
+/// current segment has produced or written it. `mutex_` guards everything; the owner's thread and any thread that looks at a
+/// watched storage take it.
+class CallRecorder final : public capture::Recorder, public StorageWatcher {
+ public:
+  /// One for the calling thread's next call; recorders are kept for reuse and never destroyed.
+  static CallRecorder& take();
+  void give_back();
+
+  void start(Trace& trace);
+  /// Ends the last segment.
+  void stop();
+
+  capture::Answer begin(capture::Call& call) override;
+  void record(capture::Call& call, std::vector<Value> args) override;
+  void drop(capture::Call& call) noexcept override;
+  void finish() override;
+  void touch(StorageImpl& storage) override;
+
+ private:
+  /// Counters of an argument before the kernel ran.
+  struct Before {
+    uint32_t version, writes, own_version;
+  };
+
+  static const char* refusal(const capture::Call& call);
+  void number(const capture::Call& call);
+  Step* find_follower(const capture::Call& call);
+  bool equal(const Step& step, const capture::Call& call) const;
+  void take_step(Step& step, capture::Call& call);
+  void prepare_record(const capture::Call& call);
+  bool place_results(Step& step, const capture::Call& call);
+  void note_writes(Step& step, const capture::Call& call);
+  void watch(int32_t value);
+  void run_pending();
+  void carry_out(const Plan& plan);
+  void close(const char* note, Step* end = nullptr);
+  void forget_values() noexcept;
+  void drop_dead();
+
+  std::mutex mutex_;
+  const void* owner_ = nullptr;  ///< identifies the thread
+  Trace* trace_ = nullptr;
+  Step* segment_start_ = nullptr;
+  Step* cursor_ = nullptr;
+  uint64_t now_ = 0;
+  bool failed_ = false;  ///< an operator threw when its turn came: the rest of the call runs eagerly
+  std::atomic<bool> kernel_runs_{false};  ///< a kernel that is being recorded runs
+  Segment segment_;
+  StorageMap numbers_;
+  SmallVector<int32_t, 16> operand_values_;  ///< of the call at hand
+  bool escaped_ = false;                     ///< the call at hand has a tensor whose raw pointer the program holds
+  std::vector<Operand> recorded_operands_;
+  std::vector<Before> before_;
+  std::vector<uint8_t> generator_before_;
+};
+
+}  // namespace taeda::lazy

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the calls of one compiled function share.
+#pragma once
+
+#include "taeda/compile/compile.h"
+#include "taeda/compile/trace.h"
+
+namespace taeda::lazy {
+
+class State : public std::enable_shared_from_this<State> {
+ public:
+  explicit State(const CompileOptions& o) : options(o), trace(static_cast<size_t>(o.max_versions)) {}
+  const CompileOptions options;
+  Trace trace;
+};
+
+}  // namespace taeda::lazy

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was recorded of a compiled function: a tree of steps, one path for each way its calls went.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "taeda/ops/capture.h"
+
+namespace taeda::lazy {
+
+/// Sizes and strides of one tensor of a step.
+struct Geometry {
+  ScalarType dtype = kFloat;
+  bool contiguous = true;
+  bool wrapped_number = false;
+  bool untracked = false;
+  uint8_t ndim = 0;
+  int64_t offset = 0;
+  int64_t numel = 1;
+  SmallVector<int64_t, 8> dims;  ///< sizes, then strides
+
+  Geometry() = default;
+  explicit Geometry(const TensorImpl& t);
+  bool matches(const TensorImpl& t) const {
+    if (t.dtype != dtype || t.ndim != ndim || t.offset != offset || t.untracked != untracked ||
+        ((t.flags & kFlagWrappedNumber) != 0) != wrapped_number) {
+      return false;
+    }
+    const int64_t* strides = t.dims + t.capacity();
+    for (size_t d = 0; d < ndim; ++d) {
+      if (t.dims[d] != dims[d] || strides[d] != dims[ndim + d]) return false;
+    }
+    return true;
+  }
+  IntArrayRef sizes() const { return {dims.data(), ndim}; }
+  IntArrayRef strides() const { return {dims.data() + ndim, ndim}; }
+  /// A tensor of this geometry over `storage`, unknown to autograd.
+  Tensor over(IntrusivePtr<StorageImpl> storage) const;
+};
+
+/// A tensor argument: value number `value` of the segment seen through a geometry. Storages are numbered in the order in
+/// which a segment first meets them, inputs and results alike.
+struct Operand {
+  int32_t value = -1;  ///< -1: undefined
+  Geometry geometry;
+};
+
+/// What the match of a step does to an argument's counters, as the kernel did.
+struct Write {
+  uint32_t operand;
+  uint32_t versions, writes, own_versions;
+};
+
+enum class StepKind : uint8_t {
+  kRoot,
+  kCall,      ///< recorded, and done later when matched
+  kDirect,    ///< ends the segment; the operator runs by itself each time
+  kBoundary,  ///< ends the segment
+};
+
+/// How an argument takes tensors.
+enum class ArgKind : uint8_t { kPlain, kTensor, kTensorList };
+
+struct Plan;
+
+/// One recorded call, and what came after it in different calls of the function. Steps are immutable once they are linked;
+/// the list of followers only grows while calls are running.
+struct Step {
+  StepKind kind = StepKind::kCall;
+  Step* parent = nullptr;
+  std::atomic<Step*> first_child{nullptr};
+  std::atomic<Step*> sibling{nullptr};
+  std::atomic<uint64_t> last_used{0};
+  std::atomic<Plan*> plans{nullptr};  ///< of segments that end here
+
+  capture::Target target{""};
+  ScalarType default_dtype = kFloat;
+  std::vector<uint64_t> words;
+  std::vector<Operand> operands;
+  size_t number_count = 0;
+  std::vector<Scalar> numbers;      ///< of the recorded call
+  std::vector<Value> args;          ///< of a target without `run`: the arguments; tensors are undefined ones
+  std::vector<ArgKind> arg_kinds;
+  int32_t values_before = 0;        ///< numbered before this step
+  int32_t first_result_value = 0;   ///< numbered before its results
+  std::vector<Operand> results;
+  std::vector<size_t> result_bytes; ///< of each storage that the results bring, by number from first_result_value
+  std::vector<Write> writes;
+  bool random = false;              ///< draws from a generator
+  std::string note;                 ///< of kBoundary and kDirect: why the segment ends
+
+  ~Step();
+};
+
+/// The tree of one compiled function.
+class Trace {
+ public:
+  explicit Trace(size_t max_versions) : max_versions_(max_versions) {}
+  ~Trace();
+  Trace(const Trace&) = delete;
+  Trace& operator=(const Trace&) = delete;
+
+  Step& root() { return root_; }
+  /// Links `step` after `parent`. Returns it, or an equal boundary that another thread linked first. When `parent` has too
+  /// many followers, the one unused for longest is retired.
+  Step* link(Step& parent, std::unique_ptr<Step> step);
+  /// A call of the function begins or ends; retired steps are freed when none runs.
+  void enter() {
+    calls.fetch_add(1, std::memory_order_relaxed);
+    running_.fetch_add(1);
+  }
+  void leave() {
+    if (running_.fetch_sub(1) == 1 && TAEDA_UNLIKELY(any_retired_.load())) free_retired();
+  }
+  uint64_t tick() { return ticks_.fetch_add(1, std::memory_order_relaxed) + 1; }
+  size_t step_count() const { return steps_.load(std::memory_order_relaxed); }
+
+  // Counters for explain().
+  std::atomic<uint64_t> calls{0}, segments{0}, recorded{0}, matched{0}, retired{0};
+
+ private:
+  void free_below(Step* step);
+  void free_retired();
+
+  std::mutex mutex_;
+  Step root_;
+  size_t max_versions_;
+  std::vector<Step*> retired_;
+  std::atomic<bool> any_retired_{false};
+  std::atomic<size_t> running_{0};
+  std::atomic<uint64_t> ticks_{0};
+  std::atomic<size_t> steps_{0};
+};
+
+}  // namespace taeda::lazy
