@@ -64,18 +64,32 @@ def build_peer(source, build):
     return program
 
 
-def measure(program, pattern, seconds):
-    """One run of a program on one thread: {benchmark: {"ns", "bytes", "label"}} in the order of the program. The time is that of the
-    processor, which other work on the machine disturbs least."""
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
-                   "TAEDA_NUM_THREADS": "1"}
-    environment.pop("OPENBLAS_CORETYPE", None)
-    output = subprocess.run([program, "--benchmark_format=json", f"--benchmark_filter={pattern}",
-                             f"--benchmark_min_time={seconds}"], check=True, capture_output=True, text=True, env=environment)
+def environment(threads):
+    """Of a program that may use `threads` threads."""
+    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "TAEDA_NUM_THREADS", "BENCH_THREADS")
+    variables = {"BENCH_IMAGES": str(ROOT / "build/peer/images"), **os.environ, **dict.fromkeys(names, str(threads))}
+    variables.pop("OPENBLAS_CORETYPE", None)
+    return variables
+
+
+def measure(program, pattern, seconds, threads):
+    """One run of a program: {benchmark: {"ns", "bytes", "label"}} in the order of the program. On one thread the time is that of the
+    processor, which other work on the machine disturbs least; on several it is the clock's."""
+    output = subprocess.run([*program, "--benchmark_format=json", f"--benchmark_filter={pattern}",
+                             f"--benchmark_min_time={seconds}"], check=True, capture_output=True, text=True, env=environment(threads))
     unit = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
-    return {entry["name"]: {"ns": entry["cpu_time"] * unit[entry["time_unit"]], "bytes": entry.get("bytes_per_second"),
+    clock = "cpu_time" if threads == 1 else "real_time"
+    return {entry["name"]: {"ns": entry[clock] * unit[entry["time_unit"]], "bytes": entry.get("bytes_per_second"),
                             "label": entry.get("label", "")}
             for entry in json.loads(output.stdout)["benchmarks"] if "error_occurred" not in entry}
+
+
+def peak_memory(program, name):
+    """The most memory (bytes) that a process had which ran this benchmark alone, or None when the program does not say it."""
+    output = subprocess.run([*program, f"--benchmark_filter=^{re.escape(name)}$", "--benchmark_min_time=0.05"], check=True,
+                            capture_output=True, text=True, env=environment(1))
+    found = re.search(r"VmHWM:\s*(\d+) kB", output.stderr)
+    return int(found[1]) * 1024 if found else None
 
 
 def medians(runs):
@@ -94,13 +108,18 @@ def judge(name, ours, peer):
     values = {"ns": entry["ns"]}
     if peer and name in peer:
         values["ratio"] = peer[name]["ns"] / entry["ns"]
+        if entry.get("memory") and peer[name].get("memory"):
+            values["memory"] = entry["memory"] / peer[name]["memory"]
     if "copy_16M" in ours and entry["bytes"]:
         values["copy"] = entry["bytes"] / ours["copy_16M"]["bytes"]
+    for other in ours:
+        values["over_" + other] = entry["ns"] / ours[other]["ns"]
+        values["more_than_" + other] = entry["ns"] - ours[other]["ns"]
     outcome = []
-    for key, relation, bound in re.findall(r"(\w+)(<=|>=)([\d.]+)", entry["label"]):
+    for key, relation, bound in re.findall(r"(\w+)(<=|>=)([\d.e]+)", entry["label"]):
         value = values.get(key)
         holds = None if value is None else (value <= float(bound) if relation == "<=" else value >= float(bound))
-        shown = f" ({value:.2f})" if key == "copy" and value else ""
+        shown = f" ({value:.3g})" if value and key not in ("ns", "ratio", "memory") else ""
         outcome.append((f"{key} {relation} {bound}{shown}", holds))
     return outcome
 
@@ -112,14 +131,18 @@ def number(ns):
 
 
 def table(ours, peer):
-    rows = ["| benchmark | Taeda | LibTorch | ratio | bars |", "|---|---|---|---|---|"]
+    has_memory = any(entry.get("memory") for entry in ours.values())
+    rows = ["| benchmark | Taeda | LibTorch | ratio |" + (" peak memory |" if has_memory else "") + " bars |",
+            "|---|---|---|---|---|" + ("---|" if has_memory else "")]
     for name, entry in ours.items():
         other = peer.get(name) if peer else None
         rate = f" ({entry['bytes'] / 1e9:.1f} GB/s)" if entry["bytes"] else ""
-        bars = "; ".join(text + {True: " ✓", False: " ✗ missed", None: " ?"}[holds] for text, holds in judge(name, ours, peer))
-        rows.append(f"| {name} | {number(entry['ns'])}{rate} | {number(other['ns']) if other else '–'} | "
-                    f"{other['ns'] / entry['ns']:.2f} | {bars} |" if other else
-                    f"| {name} | {number(entry['ns'])}{rate} | – | – | {bars} |")
+        cells = [name, number(entry["ns"]) + rate, number(other["ns"]) if other else "–",
+                 f"{other['ns'] / entry['ns']:.2f}" if other else "–"]
+        if has_memory:
+            cells.append(" / ".join(f"{each['memory'] / 2**20:.0f}" for each in (entry, other) if each and each.get("memory")) + " MiB")
+        cells.append("; ".join(text + {True: " ✓", False: " ✗ missed", None: " ?"}[holds] for text, holds in judge(name, ours, peer)))
+        rows.append("| " + " | ".join(cells) + " |")
     return "\n".join(rows)
 
 
@@ -136,6 +159,7 @@ def main():
     parser.add_argument("--no-peer", action="store_true", help="do not measure LibTorch")
     parser.add_argument("--filter", default=".", help="regular expression of benchmark names")
     parser.add_argument("--rounds", type=int, default=5, help="runs of each program; medians are reported")
+    parser.add_argument("--threads", type=int, help="this number of threads only")
     parser.add_argument("--seconds", default="0.2", help="least time for each benchmark in each run")
     parser.add_argument("--build", default="build", help=argparse.SUPPRESS)
     parser.add_argument("--jobs", default="2", help=argparse.SUPPRESS)
@@ -148,20 +172,41 @@ def main():
     if not sources:
         sys.exit(f"[bench] no benchmarks/{options.name}*.cpp")
     run(["ninja", "-C", build, "-j", options.jobs, *(f"bench_{source.stem}" for source in sources)])
-    for source in sources:
-        programs = [build / "benchmarks" / f"bench_{source.stem}"]
-        if not options.no_peer:
-            programs.append(build_peer(source, build))
-        runs = [[measure(program, options.filter, options.seconds) for program in programs] for _ in range(options.rounds)]
-        ours, peer = (medians([each[k] for each in runs]) if k < len(programs) else None for k in (0, 1))
-        text = table(ours, peer)
-        print(text)
-        if options.filter == ".":
-            command = f"./run bench {options.name}" + (" --no-peer" if options.no_peer else "")
-            (ROOT / "benchmarks/results").mkdir(exist_ok=True)
-            (ROOT / f"benchmarks/results/{source.stem}.md").write_text(
-                f"# {source.stem}\n\n`{command}`: both programs from benchmarks/{source.name}, one thread, medians (processor time) of "
-                f"{options.rounds} runs in turn, {processor()}.\n\n{text}\n")
+    sections = [section for source in sources for section in compare(source, build, options)]
+    if options.filter == ".":
+        command = f"./run bench {options.name}" + (" --no-peer" if options.no_peer else "")
+        (ROOT / "benchmarks/results").mkdir(exist_ok=True)
+        (ROOT / f"benchmarks/results/{options.name}.md").write_text(
+            f"# {options.name}\n\n`{command}`: both programs from the same source, medians of {options.rounds} runs in turn (on one thread of "
+            f"processor time), {processor()}.\n\n" + "\n\n".join(sections) + "\n")
+
+
+def compare(source, build, options):
+    """Runs a source's programs in turn; returns one titled table for each number of threads."""
+    text = source.read_text()
+    programs = [[build / "benchmarks" / f"bench_{source.stem}"]]
+    script = re.search(r"^// peer: (\S+)$", text, re.M)
+    if script and not options.no_peer and os.environ.get("TAEDA_TORCHVISION_PYTHON"):
+        programs.append([os.environ["TAEDA_TORCHVISION_PYTHON"], source.parent / script[1]])
+    elif not script and not options.no_peer and "// no peer" not in text:
+        programs.append([build_peer(source, build)])
+    wanted = re.search(r"^// threads: ([\d ]+)$", text, re.M)
+    counts = [int(n) for n in wanted[1].split()] if wanted else [1]
+    if options.threads:
+        counts = [options.threads]
+    sections = []
+    for threads in counts:
+        runs = [[measure(program, options.filter, options.seconds, threads) for program in programs] for _ in range(options.rounds)]
+        results = [medians([each[k] for each in runs]) for k in range(len(programs))]
+        if threads == 1 and "memory<=" in text:
+            for program, result in zip(programs, results):
+                for name, entry in result.items():
+                    entry["memory"] = peak_memory(program, name)
+        ours, peer = results[0], results[1] if len(results) > 1 else None
+        if ours:
+            sections.append(f"## benchmarks/{source.name}, {threads} thread{'s' if threads > 1 else ''}\n\n{table(ours, peer)}")
+            print(sections[-1], flush=True)
+    return sections
 
 
 if __name__ == "__main__":
