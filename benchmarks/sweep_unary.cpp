@@ -1,6 +1,7 @@
 // Measures the unary float kernels against double references over all 2^32 float patterns, on every instruction set.
 // Usage: bench_sweep_unary [stride] [kernel...]     stride 1 (default) takes every pattern; prints one table row a kernel.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <string>

@@ -11,6 +11,8 @@ endif()
 set(taeda_private_dependencies taeda_dep::hwy taeda_dep::dnnl taeda_dep::openblas taeda_dep::jpeg taeda_dep::png
   taeda_dep::zlib Threads::Threads ${CMAKE_DL_LIBS})
 
+# It includes the headers of modules with another meaning of one macro.
+set_source_files_properties("${CMAKE_CURRENT_SOURCE_DIR}/taeda/nn/instantiate.cpp" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 add_library(taeda_objects OBJECT ${taeda_sources} ${taeda_generated_sources})
 target_include_directories(taeda_objects PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}" "${TAEDA_GENERATED_DIR}")
 target_link_libraries(taeda_objects PRIVATE taeda_flags ${taeda_private_dependencies} taeda_dep::fmt taeda_dep::json)

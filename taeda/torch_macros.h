@@ -157,6 +157,6 @@ constexpr ScalarType dispatch_type(const T& type) {
 
 // Modules and option structs (taeda/nn/holder.h, taeda/nn/any.h, taeda/core/arg.h say what each does).
 #define TORCH_MODULE_IMPL(Name, ImplType) TAEDA_MODULE_IMPL(Name, ImplType)
-#define TORCH_MODULE(Name) TAEDA_MODULE(Name)
+#define TORCH_MODULE(Name) TAEDA_MODULE_IMPL(Name, Name##Impl)
 #define TORCH_ARG(T, name) TAEDA_ARG(T, name)
 #define FORWARD_HAS_DEFAULT_ARGS(...) TAEDA_FORWARD_HAS_DEFAULT_ARGS(__VA_ARGS__)

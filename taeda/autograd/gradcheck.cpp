@@ -2,6 +2,7 @@
 // Gradients against central differences.
 #include "taeda/autograd/gradcheck.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "taeda/ops/functions.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // In-place changes: what is allowed, and how histories of tensors, bases and views follow.
+#include <algorithm>
 #include <mutex>
 
 #include "taeda/autograd/anomaly.h"

@@ -2,6 +2,8 @@
 // Life of graph nodes: outputs, hooks, iterative destruction.
 #include "taeda/core/node.h"
 
+#include <algorithm>
+#include <mutex>
 #include <thread>
 
 #include "taeda/autograd/extras.h"

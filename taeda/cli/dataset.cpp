@@ -2,6 +2,8 @@
 // Opening of the data named on the command line.
 #include "taeda/cli/dataset.h"
 
+#include <algorithm>
+
 #include "taeda/cli/digits.h"
 #include "taeda/data/data.h"
 #include "taeda/io/file.h"

@@ -2,6 +2,7 @@
 // Losses, metrics and optimizers of the program's tasks.
 #include "taeda/cli/learner.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "taeda/nn/functional.h"

@@ -90,7 +90,7 @@ struct ResidualImpl : nn::Cloneable<ResidualImpl> {
   int64_t in_, width_, stride_;
   bool deep_;
 };
-TAEDA_MODULE(Residual);
+TAEDA_MODULE_IMPL(Residual, ResidualImpl);
 
 nn::Sequential make_resnet(IntArrayRef shape, int64_t out, std::vector<int64_t> blocks, int64_t width, bool deep) {
   nn::Sequential chain;
@@ -144,7 +144,7 @@ struct InvertedResidualImpl : nn::Cloneable<InvertedResidualImpl> {
   nn::Sequential body = nullptr;
   int64_t in_, out_, stride_, expand_;
 };
-TAEDA_MODULE(InvertedResidual);
+TAEDA_MODULE_IMPL(InvertedResidual, InvertedResidualImpl);
 
 nn::Sequential make_mobilenet_v2(IntArrayRef shape, int64_t out, double dropout) {
   nn::Sequential chain;
@@ -211,7 +211,7 @@ struct GptBlockImpl : nn::Cloneable<GptBlockImpl> {
   int64_t width_, heads_;
   double dropout_;
 };
-TAEDA_MODULE(GptBlock);
+TAEDA_MODULE_IMPL(GptBlock, GptBlockImpl);
 
 /// A character GPT (Radford et al. 2019 in structure).
 struct Gpt final : Network {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // taeda predict: images, tables and text.
+#include <algorithm>
 #include <iostream>
 
 #include "taeda/autograd/grad_mode.h"

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <filesystem>
 #include <iostream>
+#include <map>
 
 #include "taeda/cli/commands.h"
 #include "taeda/cli/run_folder.h"

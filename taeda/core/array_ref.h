@@ -2,7 +2,6 @@
 // Non-owning view of consecutive elements, and a vector with inline room for small shapes.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <initializer_list>
@@ -177,7 +176,8 @@ class SmallVector {
   }
   void insert(size_t position, T value) {
     push_back(value);
-    std::rotate(begin() + position, end() - 1, end());
+    std::copy_backward(begin() + position, end() - 1, end());
+    data_[position] = value;
   }
   void erase(size_t position) {
     std::copy(begin() + position + 1, end(), begin() + position);

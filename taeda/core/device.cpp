@@ -3,6 +3,7 @@
 #include "taeda/core/device.h"
 
 #include <charconv>
+#include <cmath>
 #include <ostream>
 
 #include "taeda/core/modes.h"
@@ -65,6 +66,8 @@ std::ostream& operator<<(std::ostream& stream, MemoryFormat format) {
   }
   return stream;
 }
+Scalar Scalar::log() const { return Scalar(std::log(to_double())); }
+
 std::ostream& operator<<(std::ostream& stream, const Scalar& value) {
   if (value.isBoolean()) return stream << (value.toBool() ? "true" : "false");
   if (value.isFloatingPoint()) return stream << value.toDouble();

@@ -4,7 +4,6 @@
 
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -18,10 +17,12 @@ class TAEDA_API Dict final {
  public:
   using Entry = std::pair<Value, Value>;
 
-  Dict() = default;
-  Dict(std::initializer_list<Entry> entries) {
-    for (const Entry& entry : entries) set(entry.first, entry.second);
-  }
+  Dict();
+  Dict(std::initializer_list<Entry> entries);
+  Dict(const Dict& other);
+  Dict(Dict&& other) noexcept;
+  Dict& operator=(Dict other) noexcept;
+  ~Dict();
   size_t size() const { return entries_.size(); }
   bool empty() const { return entries_.empty(); }
   auto begin() const { return entries_.begin(); }
@@ -41,8 +42,8 @@ class TAEDA_API Dict final {
 
  private:
   std::vector<Entry> entries_;
-  std::unordered_map<std::string, size_t> by_name_;
-  std::unordered_map<int64_t, size_t> by_number_;
+  struct Index;
+  Index* index_;  ///< null: no entries
 };
 
 }  // namespace taeda

@@ -3,6 +3,7 @@
 #include "taeda/core/error.h"
 
 #include <cstdio>
+#include <sstream>
 
 namespace taeda {
 
@@ -20,6 +21,10 @@ IoError::~IoError() = default;
 void Error::add_context(const std::string& context) { what_ = context + ": " + what_; }
 
 namespace detail {
+
+TextStream::TextStream() : stream_(new std::ostringstream) {}
+TextStream::~TextStream() { delete stream_; }
+std::string TextStream::take() { return std::move(static_cast<std::ostringstream&>(*stream_)).str(); }
 
 void throw_error(ErrorKind kind, SourceLocation where, std::string message) {
   switch (kind) {

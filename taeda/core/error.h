@@ -3,7 +3,7 @@
 #pragma once
 
 #include <exception>
-#include <sstream>
+#include <ostream>
 #include <string>
 #include <utility>
 
@@ -11,12 +11,28 @@
 
 namespace taeda {
 
+namespace detail {
+/// A string stream behind a pointer: <sstream> would be compiled in every program.
+class TAEDA_API TextStream {
+ public:
+  TextStream();
+  TextStream(const TextStream&) = delete;
+  TextStream& operator=(const TextStream&) = delete;
+  ~TextStream();
+  std::ostream& stream() { return *stream_; }
+  std::string take();
+
+ private:
+  std::ostream* stream_;
+};
+}  // namespace detail
+
 /// Concatenates the streamed forms of its arguments.
 template <class... Args>
 std::string str(const Args&... args) {
-  std::ostringstream stream;
-  (void)(stream << ... << args);
-  return std::move(stream).str();
+  detail::TextStream text;
+  (void)(text.stream() << ... << args);
+  return text.take();
 }
 inline std::string str() { return {}; }
 inline std::string str(const char* text) { return text; }

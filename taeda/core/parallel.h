@@ -2,7 +2,7 @@
 // The only door to compute threads: parallel loops over a shared pool with a cap for the whole process.
 #pragma once
 
-#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

@@ -2,9 +2,9 @@
 // A number with its kind: bool, integer or floating.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <iosfwd>
+#include <limits>
 #include <type_traits>
 
 #include "taeda/core/scalar_type.h"
@@ -81,7 +81,7 @@ class Scalar final {
   Scalar operator-() const {
     return kind_ == Kind::kDouble ? Scalar(-d_) : Scalar(static_cast<int64_t>(0 - static_cast<uint64_t>(i_)));
   }
-  Scalar log() const { return Scalar(std::log(to_double())); }
+  Scalar log() const;
 
  private:
   enum class Kind : uint8_t { kBool, kInt, kDouble };

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <atomic>
-#include <functional>
 
 #include "taeda/core/device.h"
 #include "taeda/core/intrusive.h"

@@ -2,6 +2,7 @@
 // The Tensor members that are not operators, and the makers of tensors and views.
 #include "taeda/core/tensor.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <sstream>
 

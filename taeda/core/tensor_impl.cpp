@@ -2,6 +2,7 @@
 // Creation, geometry and destruction of tensor implementations.
 #include "taeda/core/tensor_impl.h"
 
+#include <algorithm>
 #include <new>
 
 #include "taeda/core/small_alloc.h"

@@ -6,17 +6,86 @@
 
 namespace taeda {
 
+Value::Value(const Value& other) {
+  switch (other.kind_) {
+    case Kind::kNone: break;
+    case Kind::kBool:
+    case Kind::kInt: int_ = other.int_; break;
+    case Kind::kDouble: double_ = other.double_; break;
+    case Kind::kDevice: new (&device_) Device(other.device_); break;
+    case Kind::kTensor: new (&tensor_) Tensor(other.tensor_); break;
+    case Kind::kString: new (&string_) std::string(other.string_); break;
+    case Kind::kList: new (&list_) std::shared_ptr<List>(other.list_); break;
+    case Kind::kGenerator: new (&generator_) Generator(other.generator_); break;
+    case Kind::kDict: new (&dict_) std::shared_ptr<Dict>(other.dict_); break;
+  }
+  kind_ = other.kind_;  // last: a copy may throw
+}
+
+Value::Value(Value&& other) noexcept {
+  switch (other.kind_) {
+    case Kind::kNone: break;
+    case Kind::kBool:
+    case Kind::kInt: int_ = other.int_; break;
+    case Kind::kDouble: double_ = other.double_; break;
+    case Kind::kDevice: new (&device_) Device(other.device_); break;
+    case Kind::kTensor: new (&tensor_) Tensor(std::move(other.tensor_)); break;
+    case Kind::kString: new (&string_) std::string(std::move(other.string_)); break;
+    case Kind::kList: new (&list_) std::shared_ptr<List>(std::move(other.list_)); break;
+    case Kind::kGenerator: new (&generator_) Generator(std::move(other.generator_)); break;
+    case Kind::kDict: new (&dict_) std::shared_ptr<Dict>(std::move(other.dict_)); break;
+  }
+  kind_ = other.kind_;
+}
+
+Value& Value::operator=(const Value& other) {
+  if (this != &other) *this = Value(other);
+  return *this;
+}
+
+Value& Value::operator=(Value&& other) noexcept {
+  if (this != &other) {
+    Value old(std::move(*this));  // dies last: it may hold `other`
+    clear();
+    new (this) Value(std::move(other));
+  }
+  return *this;
+}
+
+void Value::destroy() noexcept {
+  switch (kind_) {
+    case Kind::kTensor: tensor_.~Tensor(); break;
+    case Kind::kString: string_.~basic_string(); break;
+    case Kind::kList: list_.~shared_ptr(); break;
+    case Kind::kGenerator: generator_.~Generator(); break;
+    case Kind::kDict: dict_.~shared_ptr(); break;
+    default: break;
+  }
+  kind_ = Kind::kNone;
+}
+
+Value::Value(Tensor tensor) : kind_(Kind::kTensor), tensor_(std::move(tensor)) {}
+Value::Value(std::string s) : kind_(Kind::kString), string_(std::move(s)) {}
+Value::Value(std::string_view s) : Value(std::string(s)) {}
+Value::Value(const char* s) : Value(std::string(s)) {}
+Value::Value(List list) : Value(std::make_shared<List>(std::move(list))) {}
+Value::Value(Dict dict) : Value(std::make_shared<Dict>(std::move(dict))) {}
+Value::Value(std::shared_ptr<List> list) : kind_(Kind::kList), list_(std::move(list)) {}
+Value::Value(std::shared_ptr<Dict> dict) : kind_(Kind::kDict), dict_(std::move(dict)) {}
+Value::Value(Generator generator) : kind_(Kind::kGenerator), generator_(std::move(generator)) {}
+
 Value::Value(const Scalar& scalar) {
   if (scalar.isFloatingPoint()) {
-    v_ = scalar.toDouble();
+    *this = Value(scalar.toDouble());
   } else if (scalar.isBoolean()) {
-    v_ = scalar.toBool();
+    *this = Value(scalar.toBool());
   } else {
-    v_ = scalar.toLong();
+    *this = Value(scalar.toLong());
   }
 }
 
-Value::Value(Dict dict) : v_(std::make_shared<Dict>(std::move(dict))) {}
+Value::Value(ListTag, size_t capacity) : Value(List()) { list_->reserve(capacity); }
+void Value::append(Value item) { list_->push_back(std::move(item)); }
 
 void Value::throw_wrong(const char* wanted) const {
   TAEDA_CHECK_TYPE(false, "[Value] the value must be ", wanted, ": got ", describe(), "; pass ", wanted);
@@ -24,23 +93,23 @@ void Value::throw_wrong(const char* wanted) const {
 }
 
 bool Value::to_bool() const {
-  if (is_int()) return std::get<int64_t>(v_) != 0;
-  return get<bool>("a bool");
+  if (!is_bool() && !is_int()) throw_wrong("a bool");
+  return int_ != 0;
 }
 int64_t Value::to_int() const {
-  if (is_bool()) return std::get<bool>(v_);
-  return get<int64_t>("an integer");
+  if (!is_bool() && !is_int()) throw_wrong("an integer");
+  return int_;
 }
 double Value::to_double() const {
-  if (is_int()) return static_cast<double>(std::get<int64_t>(v_));
-  if (is_bool()) return std::get<bool>(v_);
-  return get<double>("a number");
+  if (is_double()) return double_;
+  if (!is_number()) throw_wrong("a number");
+  return static_cast<double>(int_);
 }
 Scalar Value::to_scalar() const {
-  if (is_int()) return Scalar(std::get<int64_t>(v_));
-  if (is_bool()) return Scalar(std::get<bool>(v_));
+  if (is_int()) return Scalar(int_);
+  if (is_bool()) return Scalar(int_ != 0);
   if (is_tensor()) return tensor().item();
-  return Scalar(get<double>("a number"));
+  return Scalar(to_double());
 }
 
 std::vector<int64_t> Value::int_list() const {
@@ -84,18 +153,19 @@ std::vector<Scalar> Value::scalar_list() const {
 }
 
 std::string Value::describe() const {
-  switch (v_.index()) {
-    case 0: return "None";
-    case 1: return tensor().defined() ? str("Tensor ", tensor().scalar_type(), tensor().sizes()) : "undefined Tensor";
-    case 2: return str("bool ", to_bool());
-    case 3: return str("int ", to_int());
-    case 4: return str("float ", to_double());
-    case 5: return str("string \"", string(), "\"");
-    case 6: return str("list of ", list().size());
-    case 7: return "Generator";
-    case 8: return str("device ", device());
-    default: return str("dict of ", dict().size());
+  switch (kind_) {
+    case Kind::kNone: return "None";
+    case Kind::kTensor: return tensor().defined() ? str("Tensor ", tensor().scalar_type(), tensor().sizes()) : "undefined Tensor";
+    case Kind::kBool: return str("bool ", to_bool());
+    case Kind::kInt: return str("int ", to_int());
+    case Kind::kDouble: return str("float ", to_double());
+    case Kind::kString: return str("string \"", string(), "\"");
+    case Kind::kList: return str("list of ", list().size());
+    case Kind::kGenerator: return "Generator";
+    case Kind::kDevice: return str("device ", device());
+    case Kind::kDict: break;
   }
+  return str("dict of ", dict().size());
 }
 
 }  // namespace taeda

@@ -4,7 +4,6 @@
 
 #include <memory>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "taeda/core/tensor.h"
@@ -19,78 +18,82 @@ class TAEDA_API Value {
  public:
   using List = std::vector<Value>;
 
-  Value() = default;
-  Value(std::nullopt_t) {}
-  Value(Tensor tensor) : v_(std::move(tensor)) {}
-  Value(bool b) : v_(b) {}
+  Value() noexcept {}
+  Value(std::nullopt_t) noexcept {}
+  Value(const Value& other);
+  Value(Value&& other) noexcept;
+  Value& operator=(const Value& other);
+  Value& operator=(Value&& other) noexcept;
+  ~Value() { clear(); }
+  Value(Tensor tensor);
+  Value(bool b) : kind_(Kind::kBool), int_(b) {}
   template <class T>
     requires(std::is_integral_v<T> && !std::is_same_v<T, bool>)
-  Value(T i) : v_(static_cast<int64_t>(i)) {}
-  Value(double d) : v_(d) {}
-  Value(float d) : v_(static_cast<double>(d)) {}
-  Value(std::string s) : v_(std::move(s)) {}
-  Value(std::string_view s) : v_(std::string(s)) {}
-  Value(const char* s) : v_(std::string(s)) {}
-  Value(List list) : v_(std::make_shared<List>(std::move(list))) {}
+  Value(T i) : kind_(Kind::kInt), int_(static_cast<int64_t>(i)) {}
+  Value(double d) : kind_(Kind::kDouble), double_(d) {}
+  Value(float d) : Value(static_cast<double>(d)) {}
+  Value(std::string s);
+  Value(std::string_view s);
+  Value(const char* s);
+  Value(List list);
   Value(Dict dict);
-  Value(std::shared_ptr<List> list) : v_(std::move(list)) {}
-  Value(std::shared_ptr<Dict> dict) : v_(std::move(dict)) {}
-  Value(Generator generator) : v_(std::move(generator)) {}
-  Value(Device device) : v_(device) {}
-  Value(ScalarType type) : v_(static_cast<int64_t>(type)) {}
-  Value(Layout layout) : v_(static_cast<int64_t>(layout)) {}
-  Value(MemoryFormat format) : v_(static_cast<int64_t>(format)) {}
+  Value(std::shared_ptr<List> list);
+  Value(std::shared_ptr<Dict> dict);
+  Value(Generator generator);
+  Value(Device device) : kind_(Kind::kDevice), device_(device) {}
+  Value(ScalarType type) : Value(static_cast<int64_t>(type)) {}
+  Value(Layout layout) : Value(static_cast<int64_t>(layout)) {}
+  Value(MemoryFormat format) : Value(static_cast<int64_t>(format)) {}
   Value(const Scalar& scalar);
   template <class T>
   Value(const std::optional<T>& v) {
     if (v) *this = Value(*v);
   }
   template <class T>
-  Value(ArrayRef<T> list) {
-    List values;
-    values.reserve(list.size());
-    for (const T& item : list) values.emplace_back(item);
-    *this = Value(std::move(values));
+  Value(ArrayRef<T> list) : Value(ListTag(), list.size()) {
+    for (const T& item : list) append(Value(item));
   }
   template <class T>
     requires(!std::is_same_v<T, Value>)
-  Value(const std::vector<T>& list) : Value(ArrayRef<T>(list)) {}
+  Value(const std::vector<T>& list) : Value(ListTag(), list.size()) {
+    for (const auto& item : list) append(Value(item));
+  }
   template <class T>
   Value(OptionalArrayRef<T> list) {
     if (list.has_value()) *this = Value(*list);
   }
   template <class... T>
-  Value(std::tuple<T...> items) {
-    std::apply([&](auto&... item) { *this = Value(List{Value(std::move(item))...}); }, items);
+  Value(std::tuple<T...> items) : Value(ListTag(), sizeof...(T)) {
+    std::apply([&](auto&... item) { (append(Value(std::move(item))), ...); }, items);
   }
 
-  bool is_none() const { return v_.index() == 0; }
-  bool is_tensor() const { return std::holds_alternative<Tensor>(v_); }
-  bool is_bool() const { return std::holds_alternative<bool>(v_); }
-  bool is_int() const { return std::holds_alternative<int64_t>(v_); }
-  bool is_double() const { return std::holds_alternative<double>(v_); }
+  bool is_none() const { return kind_ == Kind::kNone; }
+  bool is_tensor() const { return kind_ == Kind::kTensor; }
+  bool is_bool() const { return kind_ == Kind::kBool; }
+  bool is_int() const { return kind_ == Kind::kInt; }
+  bool is_double() const { return kind_ == Kind::kDouble; }
   bool is_number() const { return is_bool() || is_int() || is_double(); }
-  bool is_string() const { return std::holds_alternative<std::string>(v_); }
-  bool is_list() const { return std::holds_alternative<std::shared_ptr<List>>(v_); }
-  bool is_dict() const { return std::holds_alternative<std::shared_ptr<Dict>>(v_); }
-  bool is_generator() const { return std::holds_alternative<Generator>(v_); }
-  bool is_device() const { return std::holds_alternative<Device>(v_); }
+  bool is_string() const { return kind_ == Kind::kString; }
+  bool is_list() const { return kind_ == Kind::kList; }
+  bool is_dict() const { return kind_ == Kind::kDict; }
+  bool is_generator() const { return kind_ == Kind::kGenerator; }
+  bool is_device() const { return kind_ == Kind::kDevice; }
 
-  const Tensor& tensor() const { return get<Tensor>("a tensor"); }
+  const Tensor& tensor() const { return expect(Kind::kTensor, "a tensor"), tensor_; }
   bool to_bool() const;
   int64_t to_int() const;
   double to_double() const;
   Scalar to_scalar() const;
-  const std::string& string() const { return get<std::string>("a string"); }
-  const List& list() const { return *get<std::shared_ptr<List>>("a list"); }
-  List& mutable_list() { return *std::get<std::shared_ptr<List>>(v_); }
+  const std::string& string() const { return expect(Kind::kString, "a string"), string_; }
+  const List& list() const { return *shared_list(); }
+  List& mutable_list() { return *shared_list(); }
   /// Lists and dicts are shared: copies of a Value see the same one.
-  const std::shared_ptr<List>& shared_list() const { return get<std::shared_ptr<List>>("a list"); }
-  const Dict& dict() const { return *get<std::shared_ptr<Dict>>("a dict"); }
-  Dict& mutable_dict() { return *get<std::shared_ptr<Dict>>("a dict"); }
-  const std::shared_ptr<Dict>& shared_dict() const { return get<std::shared_ptr<Dict>>("a dict"); }
-  const Generator& generator() const { return get<Generator>("a generator"); }
-  Device device() const { return get<Device>("a device"); }
+  const std::shared_ptr<List>& shared_list() const { return expect(Kind::kList, "a list"), list_; }
+  const Dict& dict() const { return *shared_dict(); }
+  Dict& mutable_dict() { return *shared_dict(); }
+  const std::shared_ptr<Dict>& shared_dict() const { return expect(Kind::kDict, "a dict"), dict_; }
+  const Generator& generator() const { return expect(Kind::kGenerator, "a generator"), generator_; }
+  Device device() const { return expect(Kind::kDevice, "a device"), device_; }
   std::vector<int64_t> int_list() const;
   std::vector<double> double_list() const;
   std::vector<bool> bool_list() const;
@@ -119,16 +122,31 @@ class TAEDA_API Value {
   std::vector<double> toDoubleVector() const { return double_list(); }
 
  private:
-  template <class T>
-  const T& get(const char* wanted) const {
-    if (const T* p = std::get_if<T>(&v_)) return *p;
-    throw_wrong(wanted);
+  enum class Kind : uint8_t { kNone, kTensor, kBool, kInt, kDouble, kString, kList, kGenerator, kDevice, kDict };
+  struct ListTag {};
+  Value(ListTag, size_t capacity);
+  void append(Value item);
+  void clear() noexcept {
+    if (kind_ != Kind::kNone) destroy();
+  }
+  void destroy() noexcept;
+  void expect(Kind wanted, const char* words) const {
+    if (TAEDA_UNLIKELY(kind_ != wanted)) throw_wrong(words);
   }
   [[noreturn]] void throw_wrong(const char* wanted) const;
 
-  std::variant<std::monostate, Tensor, bool, int64_t, double, std::string, std::shared_ptr<List>, Generator, Device,
-               std::shared_ptr<Dict>>
-      v_;
+  // A union by hand: this type stands in nearly every header, where the instantiations of std::variant would be made again.
+  Kind kind_ = Kind::kNone;
+  union {  // the member that kind_ names lives; bool lives in int_
+    int64_t int_;
+    double double_;
+    Device device_;
+    Tensor tensor_;
+    std::string string_;
+    std::shared_ptr<List> list_;
+    Generator generator_;
+    std::shared_ptr<Dict> dict_;
+  };
 };
 using IValue = Value;
 

@@ -3,6 +3,7 @@
 // (Graves et al. 2006, eqs. 6 to 16), in logarithms and double.
 #include "taeda/ops/kernels/ctc.h"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // CPU kernels of advanced indexing, masks, nonzero and triangles.
+#include <algorithm>
 #include <cstring>
 
 #include "taeda/ops/kernels/indexing.h"

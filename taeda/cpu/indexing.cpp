@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // CPU kernels of index_select, index_add and its kin, gather and scatter, and the gradient of embedding.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 

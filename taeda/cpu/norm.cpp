@@ -2,6 +2,7 @@
 // Layer and batch normalisation over rows and channels.
 #include "taeda/ops/kernels/norm.h"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 

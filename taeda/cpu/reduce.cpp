@@ -2,6 +2,7 @@
 // Reductions over (outer, n, inner): vector loops for sums and extremes of floats, plain loops for the rest.
 #include "taeda/ops/kernels/reduce.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 

@@ -2,6 +2,7 @@
 // Running sums, products and extremes.
 #include "taeda/ops/kernels/scan.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "taeda/core/parallel.h"

@@ -2,17 +2,15 @@
 // Data sets read in chunks, ahead of time, for data that do not fit memory.
 #pragma once
 
-#include <algorithm>
-#include <condition_variable>
 #include <exception>
 #include <functional>
-#include <map>
+#include <iterator>
 #include <memory>
-#include <mutex>
-#include <thread>
+#include <vector>
 
 #include "taeda/data/datasets.h"
 #include "taeda/data/samplers.h"
+#include "taeda/data/sync.h"
 
 namespace taeda::data::datasets {
 
@@ -86,6 +84,7 @@ class ChunkDataset final
 
  private:
   struct Group {
+    size_t number = 0;
     UnwrappedBatchType samples;
     std::exception_ptr exception;
   };
@@ -98,12 +97,11 @@ class ChunkDataset final
 
     void stop() {
       {
-        const std::lock_guard<std::mutex> lock(mutex);
+        const detail::MonitorLock lock(monitor);
         stopping = true;
+        monitor.notify_all();
       }
-      changed.notify_all();
-      for (std::thread& thread : threads) thread.join();
-      threads.clear();
+      threads.join();
     }
 
     void reset() {
@@ -115,7 +113,7 @@ class ChunkDataset final
       given = taken = held = 0;
       stopping = exhausted = false;
       started = true;
-      for (size_t i = 0; i < options.preloader_count(); ++i) threads.emplace_back([this] { preload(); });
+      for (size_t i = 0; i < options.preloader_count(); ++i) threads.start([this] { preload(); });
     }
 
     void preload() {
@@ -123,23 +121,24 @@ class ChunkDataset final
         std::optional<std::vector<size_t>> chunks;
         size_t number = 0;
         {
-          std::unique_lock<std::mutex> lock(mutex);
+          const detail::MonitorLock lock(monitor);
           // The group the consumer waits for is always read, whatever the cache holds.
-          changed.wait(lock, [&] { return stopping || held < options.cache_size() || given == taken; });
+          monitor.wait([&] { return stopping || held < options.cache_size() || given == taken; });
           if (stopping) return;
           chunks = chunk_sampler.next(options.cross_chunk_shuffle_count());
           if (!chunks) {
             exhausted = true;
-            changed.notify_all();
+            monitor.notify_all();
             return;
           }
           number = given++;
         }
         Group group = read(*chunks);
-        const std::lock_guard<std::mutex> lock(mutex);
+        group.number = number;
+        const detail::MonitorLock lock(monitor);
         held += group.samples.size();
-        groups.emplace(number, std::move(group));
-        changed.notify_all();
+        groups.push_back(std::move(group));
+        monitor.notify_all();
       }
     }
 
@@ -161,16 +160,20 @@ class ChunkDataset final
     bool next_group() {
       Group group;
       {
-        std::unique_lock<std::mutex> lock(mutex);
-        changed.wait(lock, [&] { return groups.count(taken) || (exhausted && given == taken); });
-        const auto found = groups.find(taken);
-        if (found == groups.end()) return false;
-        group = std::move(found->second);
-        groups.erase(found);
+        const detail::MonitorLock lock(monitor);
+        size_t at = 0;
+        const auto found = [&] {
+          for (at = 0; at < groups.size() && groups[at].number != taken;) ++at;
+          return at < groups.size();
+        };
+        monitor.wait([&] { return found() || (exhausted && given == taken); });
+        if (!found()) return false;
+        group = std::move(groups[at]);
+        groups.erase(groups.begin() + static_cast<std::ptrdiff_t>(at));
         ++taken;
         held -= group.samples.size();
+        monitor.notify_all();
       }
-      changed.notify_all();
       if (group.exception) std::rethrow_exception(group.exception);
       example_sampler.reset(group.samples.size());
       while (auto order = example_sampler.next(group.samples.size() ? group.samples.size() : 1)) {
@@ -183,11 +186,11 @@ class ChunkDataset final
       TAEDA_CHECK_VALUE(batch_size == options.batch_size(), "[ChunkDataset] the batch size must be that of the options: got ", batch_size, " and ",
                         options.batch_size(), "; give the loader the same one");
       TAEDA_CHECK(started, "[ChunkDataset] an epoch must be begun first: got none; call reset()");
-      const std::lock_guard<std::mutex> one_consumer(consumer);
+      const detail::MonitorLock one_consumer(consumer);
       while (rest.size() < batch_size && next_group()) {
       }
       if (rest.empty()) return std::nullopt;
-      const auto count = static_cast<std::ptrdiff_t>(std::min(batch_size, rest.size()));
+      const auto count = static_cast<std::ptrdiff_t>(batch_size < rest.size() ? batch_size : rest.size());
       UnwrappedBatchType batch(std::make_move_iterator(rest.begin()), std::make_move_iterator(rest.begin() + count));
       rest.erase(rest.begin(), rest.begin() + count);
       return batch;
@@ -198,11 +201,11 @@ class ChunkDataset final
     ExampleSampler example_sampler;
     ChunkDatasetOptions options;
     Policy policy;
-    std::mutex consumer, mutex;
-    std::condition_variable changed;
-    std::vector<std::thread> threads;
-    std::map<size_t, Group> groups;  ///< read and not taken, by number
-    UnwrappedBatchType rest;         ///< taken and not yet in a batch
+    detail::Monitor consumer;  ///< held by the one that takes batches
+    detail::Monitor monitor;   ///< guards what follows
+    detail::ThreadGroup threads;
+    std::vector<Group> groups;  ///< read and not taken
+    UnwrappedBatchType rest;    ///< taken and not yet in a batch
     size_t given = 0, taken = 0, held = 0;
     bool stopping = false, exhausted = false, started = false;
   };

@@ -2,6 +2,7 @@
 // Copying of rows.
 #include "taeda/data/gather.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "taeda/core/parallel.h"

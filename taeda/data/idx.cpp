@@ -2,6 +2,7 @@
 // Reading of IDX files.
 #include "taeda/data/idx.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "taeda/data/gzip.h"

@@ -2,18 +2,14 @@
 // What all loaders do: give requests to threads, collect batches in order, stop cleanly, remember the place in an epoch.
 #pragma once
 
-#include <condition_variable>
-#include <deque>
-#include <map>
 #include <memory>
-#include <mutex>
-#include <thread>
 #include <vector>
 
 #include "taeda/data/datasets.h"
 #include "taeda/data/iterator.h"
 #include "taeda/data/options.h"
 #include "taeda/data/random.h"
+#include "taeda/data/sync.h"
 #include "taeda/data/worker_exception.h"
 
 namespace taeda::data {
@@ -38,86 +34,85 @@ class Shuttle {
   explicit Shuttle(bool ordered) : ordered_(ordered) {}
 
   void push_job(Request request, size_t number) {
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      jobs_.push_back({std::move(request), number});
-      ++in_flight_;
-    }
-    jobs_changed_.notify_one();
+    const MonitorLock lock(monitor_);
+    jobs_.push_back({std::move(request), number});
+    ++in_flight_;
+    monitor_.notify_all();
   }
   /// The next job; nothing when the threads are to end.
   std::optional<Job> pop_job() {
-    std::unique_lock<std::mutex> lock(mutex_);
-    jobs_changed_.wait(lock, [&] { return closed_ || !jobs_.empty(); });
+    const MonitorLock lock(monitor_);
+    monitor_.wait([&] { return closed_ || !jobs_.empty(); });
     if (closed_) return std::nullopt;
     std::optional<Job> job(std::move(jobs_.front()));
-    jobs_.pop_front();
+    jobs_.erase(jobs_.begin());
     return job;
   }
   void push_result(Result result) {
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      const size_t number = result.number;
-      results_.emplace(ordered_ ? number : arrived_++, std::move(result));
-    }
-    results_changed_.notify_one();
+    const MonitorLock lock(monitor_);
+    results_.push_back(std::move(result));
+    monitor_.notify_all();
   }
   /// The next result in order (or of arrival); nothing when no job is under way. Throws Error after `timeout`.
   std::optional<Result> pop_result(const std::optional<std::chrono::milliseconds>& timeout) {
-    std::unique_lock<std::mutex> lock(mutex_);
+    const MonitorLock lock(monitor_);
     if (in_flight_ == 0) return std::nullopt;
-    const auto ready = [&] { return !results_.empty() && (!ordered_ || results_.begin()->first == next_); };
+    const auto ready = [&] { return next_result() < results_.size(); };
     if (timeout) {
-      TAEDA_CHECK(results_changed_.wait_for(lock, *timeout, ready), "[DataLoader] a batch must come within the timeout: waited ",
+      TAEDA_CHECK(monitor_.wait_for(timeout->count(), ready), "[DataLoader] a batch must come within the timeout: waited ",
                   timeout->count(), " ms; raise the timeout or the number of workers");
     } else {
-      results_changed_.wait(lock, ready);
+      monitor_.wait(ready);
     }
-    std::optional<Result> result(std::move(results_.begin()->second));
-    results_.erase(results_.begin());
+    const size_t at = next_result();
+    std::optional<Result> result(std::move(results_[at]));
+    results_.erase(results_.begin() + static_cast<std::ptrdiff_t>(at));
     ++next_;
     --in_flight_;
     return result;
   }
   size_t in_flight() {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const MonitorLock lock(monitor_);
     return in_flight_;
   }
   /// Drops waiting jobs and waits until those under way are over; `stop` makes them end early.
   void drain() {
-    std::unique_lock<std::mutex> lock(mutex_);
+    const MonitorLock lock(monitor_);
     stop.store(true, std::memory_order_relaxed);
     in_flight_ -= jobs_.size();
     jobs_.clear();
-    results_changed_.wait(lock, [&] { return results_.size() == in_flight_; });
+    monitor_.wait([&] { return results_.size() == in_flight_; });
     results_.clear();
-    in_flight_ = next_ = arrived_ = 0;
+    in_flight_ = next_ = 0;
     stop.store(false, std::memory_order_relaxed);
   }
   /// The number that the first result of an epoch has.
   void start_at(size_t number) {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const MonitorLock lock(monitor_);
     next_ = number;
   }
   void close() {
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      closed_ = true;
-    }
-    jobs_changed_.notify_all();
+    const MonitorLock lock(monitor_);
+    closed_ = true;
+    monitor_.notify_all();
   }
 
   std::atomic<bool> stop{false};
 
  private:
+  /// Place of the result to give next; past the end when it is not there yet. Few are under way: a search costs nothing.
+  size_t next_result() const {
+    size_t at = 0;
+    while (ordered_ && at < results_.size() && results_[at].number != next_) ++at;
+    return at;
+  }
+
   const bool ordered_;
-  std::mutex mutex_;
-  std::condition_variable jobs_changed_, results_changed_;
-  std::deque<Job> jobs_;
-  std::map<size_t, Result> results_;  ///< by number, or by arrival
-  size_t in_flight_ = 0;              ///< jobs given and not taken back
+  Monitor monitor_;
+  std::vector<Job> jobs_;
+  std::vector<Result> results_;  ///< in the order of arrival
+  size_t in_flight_ = 0;         ///< jobs given and not taken back
   size_t next_ = 0;
-  size_t arrived_ = 0;
   bool closed_ = false;
 };
 
@@ -165,8 +160,7 @@ class DataLoaderBase : public detail::BatchSource<Batch> {
     joined_ = true;
     shuttle_.stop.store(true, std::memory_order_relaxed);
     shuttle_.close();
-    for (std::thread& worker : workers_) worker.join();
-    workers_.clear();
+    workers_.join();
   }
 
   const FullDataLoaderOptions& options() const noexcept { return options_; }
@@ -189,7 +183,7 @@ class DataLoaderBase : public detail::BatchSource<Batch> {
 
   template <class D>
   void start_worker(D dataset) {
-    workers_.emplace_back([this, dataset = std::move(dataset)]() mutable {
+    workers_.start([this, dataset = std::move(dataset)]() mutable {
       if constexpr (requires { dataset->get_batch(std::declval<BatchRequest>()); }) work(*dataset);
       else work(dataset);
     });
@@ -253,7 +247,7 @@ class DataLoaderBase : public detail::BatchSource<Batch> {
   }
 
   detail::Shuttle<BatchRequest, Batch> shuttle_;
-  std::vector<std::thread> workers_;
+  detail::ThreadGroup workers_;
   bool joined_ = false;
 };
 

@@ -2,6 +2,8 @@
 // Where transforms get their random numbers.
 #include "taeda/data/random.h"
 
+#include <mutex>
+
 #include "taeda/core/generator.h"
 
 namespace taeda::data {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // From columns to tensors.
+#include <algorithm>
 #include <cmath>
 #include <set>
 

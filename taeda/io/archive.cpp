@@ -2,6 +2,7 @@
 // Archives over dictionaries of values.
 #include "taeda/io/archive.h"
 
+#include <algorithm>
 #include <ostream>
 #include <unordered_set>
 

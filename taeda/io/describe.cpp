@@ -2,6 +2,7 @@
 // Descriptions of files and values.
 #include "taeda/io/describe.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <unordered_set>
 

@@ -2,6 +2,7 @@
 // Images: choosing the format, parts, mirroring, and the way to float tensors.
 #include "taeda/io/image.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Brightness, contrast, saturation and hue.
+#include <algorithm>
 #include <cmath>
 
 #include "taeda/io/image_pixels.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Resizing: a horizontal and a vertical pass of weighted sums; weights are tabulated once an axis.
+#include <algorithm>
 #include <cmath>
 #include <vector>
 

@@ -2,6 +2,7 @@
 // Reading and writing of NumPy's .npy and .npz files (NumPy Enhancement Proposal 1).
 #include "taeda/io/npy.h"
 
+#include <algorithm>
 #include <cctype>
 
 #include "taeda/io/tensor_bytes.h"

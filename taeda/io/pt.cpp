@@ -2,6 +2,7 @@
 // Reading and writing of PyTorch's zip files.
 #include "taeda/io/pt.h"
 
+#include <algorithm>
 #include <map>
 #include <unordered_map>
 

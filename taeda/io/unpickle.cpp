@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reading half of the pickle subset: a stack machine over untrusted bytes (Python's pickletools documents the opcodes).
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <unordered_map>

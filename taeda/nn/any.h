@@ -12,15 +12,13 @@
 namespace taeda::nn {
 
 /// A value of any copyable type; `get` checks the type.
-class AnyValue {
+class TAEDA_API AnyValue {
  public:
-  AnyValue(AnyValue&&) = default;
-  AnyValue& operator=(AnyValue&&) = default;
-  AnyValue(const AnyValue& other) : content_(other.content_->clone()) {}
-  AnyValue& operator=(const AnyValue& other) {
-    content_ = other.content_->clone();
-    return *this;
-  }
+  AnyValue(AnyValue&&) noexcept;
+  AnyValue& operator=(AnyValue&&) noexcept;
+  ~AnyValue();
+  AnyValue(const AnyValue& other);
+  AnyValue& operator=(const AnyValue& other);
   template <class T>
     requires(!std::is_same_v<std::decay_t<T>, AnyValue>)
   explicit AnyValue(T&& value) : content_(std::make_unique<Holder<std::decay_t<T>>>(std::forward<T>(value))) {}
@@ -147,9 +145,10 @@ struct AnyModuleHolder final : AnyModulePlaceholder {
 }  // namespace detail
 
 /// A module of any class with a `forward` method, called with checked arguments.
-class AnyModule {
+class TAEDA_API AnyModule {
  public:
-  AnyModule() = default;
+  AnyModule() noexcept;
+  ~AnyModule();
   template <class ModuleType>
   explicit AnyModule(std::shared_ptr<ModuleType> module) : content_(make(std::move(module))) {}
   template <class ModuleType>
@@ -158,22 +157,15 @@ class AnyModule {
       : AnyModule(std::make_shared<std::decay_t<ModuleType>>(std::forward<ModuleType>(module))) {}
   template <class ModuleType>
   explicit AnyModule(const ModuleHolder<ModuleType>& holder) : AnyModule(holder.ptr()) {}
-  AnyModule(AnyModule&&) = default;
-  AnyModule& operator=(AnyModule&&) = default;
-  AnyModule(const AnyModule& other) : content_(other.content_ ? other.content_->copy() : nullptr) {}
-  AnyModule& operator=(const AnyModule& other) {
-    content_ = other.content_ ? other.content_->copy() : nullptr;
-    return *this;
-  }
+  AnyModule(AnyModule&&) noexcept;
+  AnyModule& operator=(AnyModule&&) noexcept;
+  AnyModule(const AnyModule& other);
+  AnyModule& operator=(const AnyModule& other);
   template <class ModuleType>
   AnyModule& operator=(std::shared_ptr<ModuleType> module) {
     return *this = AnyModule(std::move(module));
   }
-  AnyModule clone(std::optional<Device> device = std::nullopt) const {
-    AnyModule copy;
-    copy.content_ = content_ ? content_->clone_module(device) : nullptr;
-    return copy;
-  }
+  AnyModule clone(std::optional<Device> device = std::nullopt) const;
 
   template <class... Arguments>
   AnyValue any_forward(Arguments&&... arguments) {
@@ -200,20 +192,14 @@ class AnyModule {
     check();
     return T(typed<typename T::ContainedType>());
   }
-  std::shared_ptr<Module> ptr() const {
-    check();
-    return content_->ptr();
-  }
+  std::shared_ptr<Module> ptr() const;
   template <class T>
     requires(std::is_base_of_v<Module, T>)
   std::shared_ptr<T> ptr() const {
     check();
     return typed<T>();
   }
-  const std::type_info& type_info() const {
-    check();
-    return content_->type;
-  }
+  const std::type_info& type_info() const;
   bool is_empty() const noexcept { return content_ == nullptr; }
 
  private:
@@ -238,7 +224,7 @@ class AnyModule {
                 typeid(T).name(), "; ask for the type it holds");
     return module;
   }
-  void check() const { TAEDA_CHECK(!is_empty(), "[AnyModule] cannot use an empty AnyModule; assign a module first"); }
+  void check() const;
 
   std::unique_ptr<detail::AnyModulePlaceholder> content_;
 };
@@ -272,6 +258,7 @@ class NamedAnyModule {
   template <class M>                                                                                            \
   friend struct ::taeda::nn::detail::AnyModuleHolder;                                                           \
   friend struct ::taeda::nn::detail::DefaultArgumentAccess;                                                     \
+  template <class = void> /* compiled only where an AnyModule asks for it */                                    \
   std::vector<std::pair<unsigned, ::taeda::nn::AnyValue>> _forward_populate_default_args_list() { /* NOLINT */  \
     return {__VA_ARGS__};                                                                                       \
   }

@@ -24,6 +24,7 @@ class ModuleHolder : detail::ModuleHolderIndicator {
 
  public:
   using ContainedType = Contained;
+  using Impl [[maybe_unused]] = Contained;
 
   /// Builds the module with its default constructor.
   ModuleHolder() : impl_(default_construct()) {
@@ -79,11 +80,19 @@ class ModuleHolder : detail::ModuleHolderIndicator {
 
 }  // namespace taeda::nn
 
+/// Names the handle of a module class of this library: `TAEDA_MODULE(Linear);` after `class LinearImpl`. A name for the
+/// template's instance, not a class of its own, and `clone` is compiled in taeda/nn/instantiate.cpp alone: a program
+/// compiles nothing for the modules it does not use.
+#define TAEDA_MODULE(Name)                              \
+  TAEDA_EXTERN_MODULE template class Cloneable<Name##Impl>; \
+  using Name = ::taeda::nn::ModuleHolder<Name##Impl>
+#ifndef TAEDA_EXTERN_MODULE
+#define TAEDA_EXTERN_MODULE extern
+#endif
+/// Defines the handle class `Name` of the module class `ImplType`, for modules outside this library.
 #define TAEDA_MODULE_IMPL(Name, ImplType)                                 \
   class Name : public ::taeda::nn::ModuleHolder<ImplType> { /* NOLINT */  \
    public:                                                                \
     using ::taeda::nn::ModuleHolder<ImplType>::ModuleHolder;              \
     using Impl [[maybe_unused]] = ImplType;                               \
   }
-/// Defines the holder `Name` of the module class `NameImpl`.
-#define TAEDA_MODULE(Name) TAEDA_MODULE_IMPL(Name, Name##Impl)

@@ -2,6 +2,7 @@
 // Initialisers, drawing as PyTorch draws: equal seeds give equal numbers.
 #include "taeda/nn/init.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "taeda/autograd/grad_mode.h"

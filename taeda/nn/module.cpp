@@ -287,6 +287,21 @@ void Module::unregister_module(const std::string& name) {
 
 void Module::clone_(Module& /*other*/, const std::optional<Device>& /*device*/) {}
 
+std::shared_ptr<Module> Module::finish_clone(Module* made, void (*reset)(Module&), const std::optional<Device>& device) const {
+  std::shared_ptr<Module> copy(made);
+  copy->parameters_.clear();
+  copy->buffers_.clear();
+  copy->children_.clear();
+  reset(*copy);
+  copy->copy_state_from(*this, device);
+  return copy;
+}
+
+void Module::check_same_type(bool same) {
+  TAEDA_CHECK(same, "[clone] attempted to clone submodule, but it is of a different type than the submodule it was to be cloned "
+              "into; register the same type in reset()");
+}
+
 void Module::copy_state_from(const Module& source, const std::optional<Device>& device) {
   const NoGradGuard no_grad;
   const auto copy_of = [&](const Tensor& t) {

@@ -137,6 +137,9 @@ class TAEDA_API Module : public std::enable_shared_from_this<Module> {
   friend class Cloneable;
   friend TAEDA_API std::ostream& operator<<(std::ostream& stream, const Module& module);
   void copy_state_from(const Module& source, const std::optional<Device>& device);
+  // What clones of all classes share, kept out of the template: it is compiled for every module class.
+  std::shared_ptr<Module> finish_clone(Module* copy, void (*reset)(Module&), const std::optional<Device>& device) const;
+  static void check_same_type(bool same);
   void add_child(std::string name, std::shared_ptr<Module> module);
   void pretty_print_recursive(std::ostream& stream, const std::string& indentation) const;
   void apply_to_children(const std::string& prefix, const NamedModulePointerApplyFunction& function) const;
@@ -156,29 +159,23 @@ std::ostream& operator<<(std::ostream& stream, const ModuleHolder<ModuleType>& m
 
 /// Gives a module class `clone()`: `reset()` makes parameters anew, then values are copied.
 template <class Derived>
-class Cloneable : public Module {
+class TAEDA_API Cloneable : public Module {
  public:
   using Module::Module;
   /// Registers parameters, buffers and submodules; called by the constructor and by `clone`.
   virtual void reset() = 0;
 
   std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override {
-    const auto& self = static_cast<const Derived&>(*this);
-    auto copy = std::make_shared<Derived>(self);
-    copy->parameters_.clear();
-    copy->buffers_.clear();
-    copy->children_.clear();
-    copy->reset();
-    static_cast<Module&>(*copy).copy_state_from(*this, device);
-    return copy;
+    auto* copy = new Derived(static_cast<const Derived&>(*this));
+    return finish_clone(copy, [](Module& made) { static_cast<Derived&>(made).reset(); }, device);
   }
 
  private:
   void clone_(Module& other, const std::optional<Device>& device) final {
-    auto other_clone = std::dynamic_pointer_cast<Derived>(other.clone(device));
-    TAEDA_CHECK(other_clone != nullptr, "[clone] attempted to clone submodule, but it is of a different type than the "
-                "submodule it was to be cloned into; register the same type in reset()");
-    static_cast<Derived&>(*this) = *other_clone;
+    const std::shared_ptr<Module> made = other.clone(device);
+    auto* same = dynamic_cast<Derived*>(made.get());
+    check_same_type(same != nullptr);
+    static_cast<Derived&>(*this) = *same;
   }
 };
 

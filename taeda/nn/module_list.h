@@ -11,7 +11,7 @@ class TAEDA_API ModuleListImpl : public Cloneable<ModuleListImpl> {
  public:
   using Iterator = std::vector<std::shared_ptr<Module>>::iterator;
   using ConstIterator = std::vector<std::shared_ptr<Module>>::const_iterator;
-  ModuleListImpl() = default;
+  ModuleListImpl();
   template <class... Modules>
     requires(sizeof...(Modules) > 0 && (... && !std::is_same_v<std::decay_t<Modules>, ModuleListImpl>))
   explicit ModuleListImpl(Modules&&... modules) {
@@ -21,10 +21,7 @@ class TAEDA_API ModuleListImpl : public Cloneable<ModuleListImpl> {
   void reset() override {}
   void pretty_print(std::ostream& stream) const override;
 
-  void push_back(std::shared_ptr<Module> module) {
-    modules_.push_back(std::move(module));
-    register_module(std::to_string(modules_.size() - 1), modules_.back());
-  }
+  void push_back(std::shared_ptr<Module> module);
   template <class M>
     requires(std::is_base_of_v<Module, std::decay_t<M>>)
   void push_back(M&& module) {
@@ -46,10 +43,7 @@ class TAEDA_API ModuleListImpl : public Cloneable<ModuleListImpl> {
   T& at(size_t index) {
     return *ptr<T>(index);
   }
-  std::shared_ptr<Module> ptr(size_t index) const {
-    TAEDA_CHECK(index < size(), "[ModuleList] index out of range: got ", index, " of ", size(), "; check the index");
-    return modules_[index];
-  }
+  std::shared_ptr<Module> ptr(size_t index) const;
   template <class T>
   std::shared_ptr<T> ptr(size_t index) const {
     auto module = std::dynamic_pointer_cast<T>(ptr(index));

@@ -77,12 +77,19 @@ struct TAEDA_API MultiheadAttentionOptions {
 };
 using activation_t = std::variant<enumtype::kReLU, enumtype::kGELU, std::function<Tensor(const Tensor&)>>;
 struct TAEDA_API TransformerEncoderLayerOptions {
-  TransformerEncoderLayerOptions(int64_t d_model, int64_t nhead) : d_model_(d_model), nhead_(nhead) {}
+  TransformerEncoderLayerOptions(int64_t d_model, int64_t nhead);
   TAEDA_ARG(int64_t, d_model);
   TAEDA_ARG(int64_t, nhead);
   TAEDA_ARG(int64_t, dim_feedforward) = 2048;
   TAEDA_ARG(double, dropout) = 0.1;
-  TAEDA_ARG(activation_t, activation) = enumtype::kReLU();
+
+ public:
+  TransformerEncoderLayerOptions& activation(activation_t new_activation);
+  const activation_t& activation() const noexcept { return activation_; }
+  activation_t& activation() noexcept { return activation_; }
+
+ private:
+  activation_t activation_ = enumtype::kReLU();
 };
 
 }  // namespace taeda::nn

@@ -24,25 +24,17 @@ class TAEDA_API SequentialImpl : public Cloneable<SequentialImpl> {
   using Iterator = std::vector<AnyModule>::iterator;
   using ConstIterator = std::vector<AnyModule>::const_iterator;
 
-  SequentialImpl() = default;
+  SequentialImpl();
   template <class... Modules>
     requires(sizeof...(Modules) > 0 && (... && detail::module_like<Modules>))
   explicit SequentialImpl(Modules&&... modules) {
     modules_.reserve(sizeof...(Modules));
     (push_back(std::forward<Modules>(modules)), ...);
   }
-  explicit SequentialImpl(OrderedDict<std::string, AnyModule>&& ordered_dict) {
-    for (auto& item : ordered_dict) push_back(item.key(), std::move(item.value()));
-  }
-  explicit SequentialImpl(std::initializer_list<NamedAnyModule> named_modules) {
-    for (const auto& named : named_modules) push_back(named.name(), named.module());
-  }
+  explicit SequentialImpl(OrderedDict<std::string, AnyModule>&& ordered_dict);
+  explicit SequentialImpl(std::initializer_list<NamedAnyModule> named_modules);
 
-  std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override {
-    auto copy = std::make_shared<SequentialImpl>();
-    for (size_t i = 0; i < modules_.size(); ++i) copy->push_back(named_children()[i].key(), modules_[i].clone(device));
-    return copy;
-  }
+  std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override;
   void reset() override {}
   void pretty_print(std::ostream& stream) const override;
 
@@ -84,11 +76,8 @@ class TAEDA_API SequentialImpl : public Cloneable<SequentialImpl> {
   void push_back(std::string name, const ModuleHolder<M>& holder) {
     push_back(std::move(name), holder.ptr());
   }
-  void push_back(AnyModule any_module) { push_back(std::to_string(modules_.size()), std::move(any_module)); }
-  void push_back(std::string name, AnyModule any_module) {
-    modules_.push_back(std::move(any_module));
-    register_module(std::move(name), modules_.back().ptr());
-  }
+  void push_back(AnyModule any_module);
+  void push_back(std::string name, AnyModule any_module);
   template <class Container>
   void extend(const Container& container) {
     for (const auto& module : container) push_back(module);
@@ -103,10 +92,7 @@ class TAEDA_API SequentialImpl : public Cloneable<SequentialImpl> {
     check_index(index);
     return modules_[index].get<T>();
   }
-  std::shared_ptr<Module> ptr(size_t index) const {
-    check_index(index);
-    return modules_[index].ptr();
-  }
+  std::shared_ptr<Module> ptr(size_t index) const;
   template <class T>
   std::shared_ptr<T> ptr(size_t index) const {
     check_index(index);
@@ -117,18 +103,15 @@ class TAEDA_API SequentialImpl : public Cloneable<SequentialImpl> {
   bool is_empty() const noexcept { return modules_.empty(); }
 
  private:
-  void check_index(size_t index) const {
-    TAEDA_CHECK(index < size(), "[Sequential] index out of range: got ", index, " of ", size(), "; check the index");
-  }
+  void check_index(size_t index) const;
   std::vector<AnyModule> modules_;
 };
 
-class Sequential : public ModuleHolder<SequentialImpl> {
+class TAEDA_API Sequential : public ModuleHolder<SequentialImpl> {
  public:
   using ModuleHolder<SequentialImpl>::ModuleHolder;
   Sequential() = default;
-  Sequential(std::initializer_list<NamedAnyModule> named_modules)
-      : ModuleHolder<SequentialImpl>(std::make_shared<SequentialImpl>(named_modules)) {}
+  Sequential(std::initializer_list<NamedAnyModule> named_modules);
 };
 
 }  // namespace taeda::nn

@@ -2,6 +2,8 @@
 // Attention and the transformer's encoder layer.
 #include "taeda/nn/transformer.h"
 
+#include <cmath>
+
 #include "taeda/nn/init.h"
 #include "taeda/ops/functions.h"
 #include "taeda/ops/operators.h"
@@ -10,6 +12,8 @@ namespace taeda::nn {
 
 namespace F = functional;
 
+MultiheadAttentionImpl::MultiheadAttentionImpl(int64_t embed_dim, int64_t num_heads)
+    : MultiheadAttentionImpl(MultiheadAttentionOptions(embed_dim, num_heads)) {}
 MultiheadAttentionImpl::MultiheadAttentionImpl(const MultiheadAttentionOptions& options_)
     : Cloneable("torch::nn::MultiheadAttention"), options(options_) {
   MultiheadAttentionImpl::reset();
@@ -141,6 +145,14 @@ std::tuple<Tensor, Tensor> MultiheadAttentionImpl::forward(const Tensor& query, 
           average_attn_weights ? weights.mean(1) : weights};
 }
 
+TransformerEncoderLayerOptions::TransformerEncoderLayerOptions(int64_t d_model, int64_t nhead) : d_model_(d_model), nhead_(nhead) {}
+TransformerEncoderLayerOptions& TransformerEncoderLayerOptions::activation(activation_t new_activation) {
+  activation_ = std::move(new_activation);
+  return *this;
+}
+
+TransformerEncoderLayerImpl::TransformerEncoderLayerImpl(int64_t d_model, int64_t nhead)
+    : TransformerEncoderLayerImpl(TransformerEncoderLayerOptions(d_model, nhead)) {}
 TransformerEncoderLayerImpl::TransformerEncoderLayerImpl(TransformerEncoderLayerOptions options_)
     : options(std::move(options_)) {
   TransformerEncoderLayerImpl::reset();

@@ -13,8 +13,7 @@ namespace taeda::nn {
 /// when asked for, the attention weights (N, L, S) averaged over heads.
 class TAEDA_API MultiheadAttentionImpl : public Cloneable<MultiheadAttentionImpl> {
  public:
-  MultiheadAttentionImpl(int64_t embed_dim, int64_t num_heads)
-      : MultiheadAttentionImpl(MultiheadAttentionOptions(embed_dim, num_heads)) {}
+  MultiheadAttentionImpl(int64_t embed_dim, int64_t num_heads);
   explicit MultiheadAttentionImpl(const MultiheadAttentionOptions& options_);
   /// key_padding_mask (N, S): true is ignored. attn_mask (L, S) or (N · heads, L, S): bool (true is ignored) or added.
   std::tuple<Tensor, Tensor> forward(const Tensor& query, const Tensor& key, const Tensor& value,
@@ -36,8 +35,7 @@ TAEDA_MODULE(MultiheadAttention);
 /// Self-attention and a feed-forward network, each with dropout, a residual connection and layer normalisation after it.
 class TAEDA_API TransformerEncoderLayerImpl : public Cloneable<TransformerEncoderLayerImpl> {
  public:
-  TransformerEncoderLayerImpl(int64_t d_model, int64_t nhead)
-      : TransformerEncoderLayerImpl(TransformerEncoderLayerOptions(d_model, nhead)) {}
+  TransformerEncoderLayerImpl(int64_t d_model, int64_t nhead);
   explicit TransformerEncoderLayerImpl(TransformerEncoderLayerOptions options_);
   Tensor forward(const Tensor& src, const Tensor& src_mask = {}, const Tensor& src_key_padding_mask = {});
   void reset() override;

@@ -2,6 +2,7 @@
 // Gradient clipping and flattening of parameters.
 #include "taeda/nn/utils.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "taeda/autograd/grad_mode.h"

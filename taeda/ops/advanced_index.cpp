@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Indexing with tensors of positions and masks: index and index_put.
+#include <algorithm>
+
 #include "taeda/ops/door.h"
 #include "taeda/ops/factory.h"
 #include "taeda/ops/functions.h"

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Batch, instance and local response normalisation.
+#include <algorithm>
+#include <cmath>
+
 #include "taeda/ops/door.h"
 #include "taeda/ops/factory.h"
 #include "taeda/ops/functions.h"

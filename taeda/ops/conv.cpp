@@ -2,6 +2,8 @@
 // Convolutions and transposed convolutions in one to three spatial dimensions.
 #include "taeda/ops/conv.h"
 
+#include <algorithm>
+
 #include "taeda/ops/door.h"
 #include "taeda/ops/functions.h"
 #include "taeda/ops/kernels/conv.h"

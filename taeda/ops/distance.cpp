@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Distances and similarities between vectors.
+#include <algorithm>
+
 #include "taeda/ops/door.h"
 #include "taeda/ops/functions.h"
 #include "taeda/ops/pointwise_engine.h"

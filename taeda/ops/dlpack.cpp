@@ -2,6 +2,7 @@
 // Exchange of tensors with other libraries through DLPack.
 #include "taeda/ops/dlpack.h"
 
+#include <algorithm>
 #include <memory>
 
 #include "taeda/ops/from_data.h"

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dropout in its forms, and the randomised leaky rectifier.
+#include <cmath>
+#include <mutex>
+
 #include "taeda/ops/door.h"
 #include "taeda/ops/factory.h"
 #include "taeda/ops/functions.h"

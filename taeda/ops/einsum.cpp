@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contractions by index notation.
+#include <algorithm>
 #include <array>
 #include <cctype>
 

@@ -2,6 +2,7 @@
 // Operators that make tensors from sizes and values.
 #include "taeda/ops/factory.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 

@@ -2,6 +2,7 @@
 // Finite checks by the exponent's bits: integer loops that the compiler turns into vector code.
 #include "taeda/ops/finite.h"
 
+#include <algorithm>
 #include <atomic>
 
 #include "taeda/core/parallel.h"

@@ -2,6 +2,8 @@
 // Whether numbers are finite: for anomaly mode, fused into pointwise kernels, one pass over other results.
 #pragma once
 
+#include <algorithm>
+
 #include "taeda/core/tensor.h"
 
 namespace taeda::detail {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Resampling to another size: nearest, linear, cubic, area. Every dimension is resampled on its own.
+#include <algorithm>
 #include <cmath>
 
 #include "taeda/ops/door.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that put tensors together: cat, stack and the forms built on them.
+#include <algorithm>
 #include <cstring>
 
 #include "taeda/ops/door.h"

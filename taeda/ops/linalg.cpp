@@ -2,6 +2,8 @@
 // Decompositions: LU, Cholesky, QR, symmetric eigenvalues, singular values; and triangular systems.
 #include "taeda/ops/linalg.h"
 
+#include <algorithm>
+
 #include "taeda/ops/door.h"
 #include "taeda/ops/functions.h"
 #include "taeda/ops/kernels/lapack.h"

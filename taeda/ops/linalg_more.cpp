@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pseudo-inverse, rank, least squares, powers and exponentials of matrices, chains of products.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Losses over classes: negative log-likelihood and cross entropy.
+#include <algorithm>
+
 #include "taeda/ops/door.h"
 #include "taeda/ops/factory.h"
 #include "taeda/ops/functions.h"

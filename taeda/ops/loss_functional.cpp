@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Losses with the arguments of Python's functional forms: the reduction by name, options in that order.
+#include <algorithm>
+
 #include "taeda/ops/door.h"
 #include "taeda/ops/functions.h"
 #include "taeda/ops/loss_util.h"

@@ -2,6 +2,8 @@
 // Products of matrices and vectors.
 #include "taeda/ops/matmul.h"
 
+#include <algorithm>
+
 #include "taeda/ops/door.h"
 #include "taeda/ops/functions.h"
 #include "taeda/ops/kernels/matmul.h"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layer, root-mean-square and group normalisation.
+#include <algorithm>
+
 #include "taeda/ops/door.h"
 #include "taeda/ops/factory.h"
 #include "taeda/ops/functions.h"

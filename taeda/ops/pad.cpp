@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Padding: constant, reflected, replicated, circular.
+#include <algorithm>
+
 #include "taeda/ops/door.h"
 #include "taeda/ops/factory.h"
 #include "taeda/ops/functions.h"

@@ -2,6 +2,7 @@
 // Layout, conversion and threads for pointwise kernels.
 #include "taeda/ops/pointwise_run.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 

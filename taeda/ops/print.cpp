@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensors as text, in the layout of the compatible interface: one shared number format, a common scale factor where the
 // numbers are of very different size, columns wrapped at the line's width, and a last line with type and sizes.
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <iomanip>

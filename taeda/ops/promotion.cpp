@@ -2,6 +2,8 @@
 // Result dtypes and broadcast shapes.
 #include "taeda/ops/promotion.h"
 
+#include <algorithm>
+
 #include "taeda/ops/pointwise_engine.h"
 
 namespace taeda {

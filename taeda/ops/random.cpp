@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random numbers written into tensors, and samples drawn from tensors of parameters. All fills go in memory order.
+#include <cmath>
+
 #include "taeda/ops/door.h"
 #include "taeda/ops/factory.h"
 #include "taeda/ops/functions.h"

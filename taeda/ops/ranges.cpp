@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that make tensors from a rule: evenly spaced numbers, identity, triangle positions, powers, index arithmetic.
+#include <algorithm>
 #include <cmath>
 
 #include "taeda/ops/door.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that repeat, reverse and shift elements, and triangles of matrices.
+#include <algorithm>
 #include <cstring>
 
 #include "taeda/ops/door.h"

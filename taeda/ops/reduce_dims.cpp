@@ -2,6 +2,8 @@
 // Shapes of reductions.
 #include "taeda/ops/reduce_dims.h"
 
+#include <algorithm>
+
 #include "taeda/ops/functions.h"
 
 namespace taeda::detail {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Norms of vectors and matrices.
+#include <algorithm>
+#include <cmath>
+
 #include "taeda/ops/door.h"
 #include "taeda/ops/functions.h"
 #include "taeda/ops/reduce_dims.h"

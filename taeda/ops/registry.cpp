@@ -2,6 +2,7 @@
 // Lookup of operators, schema parsing, and the call by name.
 #include "taeda/ops/registry.h"
 
+#include <algorithm>
 #include <charconv>
 #include <unordered_map>
 

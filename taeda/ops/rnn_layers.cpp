@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recurrent networks: layers, directions, packed sequences.
+#include <algorithm>
+
 #include "taeda/ops/door.h"
 #include "taeda/ops/functions.h"
 #include "taeda/ops/kernels/rnn.h"

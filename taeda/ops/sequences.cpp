@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists of tensors of different lengths as one tensor, and back; uninitialised tensors in a given dimension order.
+#include <algorithm>
+
 #include "taeda/ops/door.h"
 #include "taeda/ops/factory.h"
 #include "taeda/ops/functions.h"

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Covariances, histograms, counts and searches in sorted sequences.
+#include <algorithm>
+#include <cmath>
+
 #include "taeda/ops/door.h"
 #include "taeda/ops/functions.h"
 #include "taeda/ops/kernels/sort.h"

@@ -3,6 +3,7 @@
 // where every operand allows it, and handed out as inner loops.
 #pragma once
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "taeda/core/parallel.h"

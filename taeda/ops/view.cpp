@@ -2,6 +2,8 @@
 // Operators whose results share the input's memory: reshaping, permuting, slicing.
 #include "taeda/ops/view.h"
 
+#include <algorithm>
+
 #include "taeda/ops/door.h"
 #include "taeda/ops/factory.h"
 #include "taeda/ops/functions.h"

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Further views: flattening, moving dimensions, diagonals, sliding windows, and writes into a view of a copy.
+#include <algorithm>
+#include <cmath>
+
 #include "taeda/ops/door.h"
 #include "taeda/ops/factory.h"
 #include "taeda/ops/functions.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Window functions: `*_window(n, periodic)` and `signal_windows_*(M, sym)`. A periodic window of n points is the
 // symmetric one of n + 1 points without its last (Harris, "On the use of windows for harmonic analysis", 1978).
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 

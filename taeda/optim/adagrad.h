@@ -8,7 +8,7 @@ namespace taeda::optim {
 
 class TAEDA_API AdagradOptions : public OptimizerCloneableOptions<AdagradOptions> {
  public:
-  AdagradOptions(double lr = 1e-2) : lr_(lr) {}  // NOLINT(google-explicit-constructor): `Adagrad(params, 0.1)`
+  AdagradOptions(double lr = 1e-2);  // NOLINT(google-explicit-constructor): `Adagrad(params, 0.1)`
   TAEDA_ARG(double, lr) = 1e-2;
   TAEDA_ARG(double, lr_decay) = 0;
   TAEDA_ARG(double, weight_decay) = 0;
@@ -21,9 +21,7 @@ class TAEDA_API AdagradOptions : public OptimizerCloneableOptions<AdagradOptions
   void visit(F&& f) {
     f("lr", lr_); f("lr_decay", lr_decay_); f("weight_decay", weight_decay_); f("initial_accumulator_value", initial_accumulator_value_); f("eps", eps_); f("maximize", maximize_);
   }
-  friend bool operator==(const AdagradOptions& a, const AdagradOptions& b) {
-    return detail::same(a.lr(), b.lr()) && detail::same(a.lr_decay(), b.lr_decay()) && detail::same(a.weight_decay(), b.weight_decay()) && detail::same(a.initial_accumulator_value(), b.initial_accumulator_value()) && detail::same(a.eps(), b.eps()) && detail::same(a.maximize(), b.maximize());
-  }
+  friend TAEDA_API bool operator==(const AdagradOptions& a, const AdagradOptions& b);
 };
 
 class TAEDA_API AdagradParamState : public OptimizerCloneableParamState<AdagradParamState> {
@@ -35,22 +33,19 @@ class TAEDA_API AdagradParamState : public OptimizerCloneableParamState<AdagradP
   void visit(F&& f) {
     f("sum", sum_); f("step", step_);
   }
-  friend bool operator==(const AdagradParamState& a, const AdagradParamState& b) {
-    return detail::same(a.sum(), b.sum()) && detail::same(a.step(), b.step());
-  }
+  friend TAEDA_API bool operator==(const AdagradParamState& a, const AdagradParamState& b);
 };
 
 /// Adagrad (Duchi, Hazan, Singer 2011).
 class TAEDA_API Adagrad : public Optimizer {
  public:
   explicit Adagrad(const std::vector<OptimizerParamGroup>& param_groups, AdagradOptions defaults = {});
-  explicit Adagrad(std::vector<Tensor> params, AdagradOptions defaults = {})
-      : Adagrad({OptimizerParamGroup(std::move(params))}, std::move(defaults)) {}
+  explicit Adagrad(std::vector<Tensor> params, AdagradOptions defaults = {});
   Tensor step(LossClosure closure = nullptr) override;
-  std::string type_name() const override { return "Adagrad"; }
+  std::string type_name() const override;
 
  protected:
-  std::unique_ptr<OptimizerParamState> new_state() const override { return std::make_unique<AdagradParamState>(); }
+  std::unique_ptr<OptimizerParamState> new_state() const override;
 };
 
 }  // namespace taeda::optim

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steps of SGD, Adam, AdamW, RMSprop and Adagrad: options are checked, states are made, and one fused pass does the rest.
 #include <cmath>
+#include <memory>
 
 #include "taeda/autograd/grad_mode.h"
 #include "taeda/optim/adagrad.h"
@@ -207,5 +208,76 @@ Tensor Adagrad::step(LossClosure closure) {
   }
   return loss;
 }
+
+// What the headers only declare: defined there, each would be compiled in every program.
+SGDOptions::SGDOptions(double lr) : lr_(lr) {}
+bool operator==(const SGDOptions& a, const SGDOptions& b) {
+  return detail::same(a.lr(), b.lr()) && detail::same(a.momentum(), b.momentum()) &&
+         detail::same(a.dampening(), b.dampening()) && detail::same(a.weight_decay(), b.weight_decay()) &&
+         detail::same(a.nesterov(), b.nesterov()) && detail::same(a.maximize(), b.maximize());
+}
+bool operator==(const SGDParamState& a, const SGDParamState& b) {
+  return detail::same(a.momentum_buffer(), b.momentum_buffer());
+}
+SGD::SGD(std::vector<Tensor> params, SGDOptions defaults)
+    : SGD({OptimizerParamGroup(std::move(params))}, std::move(defaults)) {}
+std::string SGD::type_name() const { return "SGD"; }
+std::unique_ptr<OptimizerParamState> SGD::new_state() const { return std::make_unique<SGDParamState>(); }
+AdamOptions::AdamOptions(double lr) : lr_(lr) {}
+AdamWOptions::AdamWOptions(double lr) : lr_(lr) {}
+bool operator==(const AdamOptions& a, const AdamOptions& b) {
+  return detail::same(a.lr(), b.lr()) && detail::same(a.betas(), b.betas()) && detail::same(a.eps(), b.eps()) &&
+         detail::same(a.weight_decay(), b.weight_decay()) && detail::same(a.amsgrad(), b.amsgrad()) &&
+         detail::same(a.maximize(), b.maximize());
+}
+bool operator==(const AdamParamState& a, const AdamParamState& b) {
+  return detail::same(a.step(), b.step()) && detail::same(a.exp_avg(), b.exp_avg()) &&
+         detail::same(a.exp_avg_sq(), b.exp_avg_sq()) && detail::same(a.max_exp_avg_sq(), b.max_exp_avg_sq());
+}
+bool operator==(const AdamWOptions& a, const AdamWOptions& b) {
+  return detail::same(a.lr(), b.lr()) && detail::same(a.betas(), b.betas()) && detail::same(a.eps(), b.eps()) &&
+         detail::same(a.weight_decay(), b.weight_decay()) && detail::same(a.amsgrad(), b.amsgrad()) &&
+         detail::same(a.maximize(), b.maximize());
+}
+bool operator==(const AdamWParamState& a, const AdamWParamState& b) {
+  return detail::same(a.step(), b.step()) && detail::same(a.exp_avg(), b.exp_avg()) &&
+         detail::same(a.exp_avg_sq(), b.exp_avg_sq()) && detail::same(a.max_exp_avg_sq(), b.max_exp_avg_sq());
+}
+Adam::Adam(std::vector<Tensor> params, AdamOptions defaults)
+    : Adam({OptimizerParamGroup(std::move(params))}, std::move(defaults)) {}
+AdamW::AdamW(std::vector<Tensor> params, AdamWOptions defaults)
+    : AdamW({OptimizerParamGroup(std::move(params))}, std::move(defaults)) {}
+std::string Adam::type_name() const { return "Adam"; }
+std::unique_ptr<OptimizerParamState> Adam::new_state() const { return std::make_unique<AdamParamState>(); }
+std::string AdamW::type_name() const { return "AdamW"; }
+std::unique_ptr<OptimizerParamState> AdamW::new_state() const { return std::make_unique<AdamWParamState>(); }
+RMSpropOptions::RMSpropOptions(double lr) : lr_(lr) {}
+bool operator==(const RMSpropOptions& a, const RMSpropOptions& b) {
+  return detail::same(a.lr(), b.lr()) && detail::same(a.alpha(), b.alpha()) && detail::same(a.eps(), b.eps()) &&
+         detail::same(a.weight_decay(), b.weight_decay()) && detail::same(a.momentum(), b.momentum()) &&
+         detail::same(a.centered(), b.centered()) && detail::same(a.maximize(), b.maximize());
+}
+bool operator==(const RMSpropParamState& a, const RMSpropParamState& b) {
+  return detail::same(a.step(), b.step()) && detail::same(a.square_avg(), b.square_avg()) &&
+         detail::same(a.momentum_buffer(), b.momentum_buffer()) && detail::same(a.grad_avg(), b.grad_avg());
+}
+RMSprop::RMSprop(std::vector<Tensor> params, RMSpropOptions defaults)
+    : RMSprop({OptimizerParamGroup(std::move(params))}, std::move(defaults)) {}
+std::string RMSprop::type_name() const { return "RMSprop"; }
+std::unique_ptr<OptimizerParamState> RMSprop::new_state() const { return std::make_unique<RMSpropParamState>(); }
+AdagradOptions::AdagradOptions(double lr) : lr_(lr) {}
+bool operator==(const AdagradOptions& a, const AdagradOptions& b) {
+  return detail::same(a.lr(), b.lr()) && detail::same(a.lr_decay(), b.lr_decay()) &&
+         detail::same(a.weight_decay(), b.weight_decay()) &&
+         detail::same(a.initial_accumulator_value(), b.initial_accumulator_value()) && detail::same(a.eps(), b.eps()) &&
+         detail::same(a.maximize(), b.maximize());
+}
+bool operator==(const AdagradParamState& a, const AdagradParamState& b) {
+  return detail::same(a.sum(), b.sum()) && detail::same(a.step(), b.step());
+}
+Adagrad::Adagrad(std::vector<Tensor> params, AdagradOptions defaults)
+    : Adagrad({OptimizerParamGroup(std::move(params))}, std::move(defaults)) {}
+std::string Adagrad::type_name() const { return "Adagrad"; }
+std::unique_ptr<OptimizerParamState> Adagrad::new_state() const { return std::make_unique<AdagradParamState>(); }
 
 }  // namespace taeda::optim

@@ -8,7 +8,7 @@ namespace taeda::optim {
 
 class TAEDA_API RMSpropOptions : public OptimizerCloneableOptions<RMSpropOptions> {
  public:
-  RMSpropOptions(double lr = 1e-2) : lr_(lr) {}  // NOLINT(google-explicit-constructor): `RMSprop(params, 0.1)`
+  RMSpropOptions(double lr = 1e-2);  // NOLINT(google-explicit-constructor): `RMSprop(params, 0.1)`
   TAEDA_ARG(double, lr) = 1e-2;
   TAEDA_ARG(double, alpha) = 0.99;
   TAEDA_ARG(double, eps) = 1e-8;
@@ -22,9 +22,7 @@ class TAEDA_API RMSpropOptions : public OptimizerCloneableOptions<RMSpropOptions
   void visit(F&& f) {
     f("lr", lr_); f("alpha", alpha_); f("eps", eps_); f("weight_decay", weight_decay_); f("momentum", momentum_); f("centered", centered_); f("maximize", maximize_);
   }
-  friend bool operator==(const RMSpropOptions& a, const RMSpropOptions& b) {
-    return detail::same(a.lr(), b.lr()) && detail::same(a.alpha(), b.alpha()) && detail::same(a.eps(), b.eps()) && detail::same(a.weight_decay(), b.weight_decay()) && detail::same(a.momentum(), b.momentum()) && detail::same(a.centered(), b.centered()) && detail::same(a.maximize(), b.maximize());
-  }
+  friend TAEDA_API bool operator==(const RMSpropOptions& a, const RMSpropOptions& b);
 };
 
 class TAEDA_API RMSpropParamState : public OptimizerCloneableParamState<RMSpropParamState> {
@@ -38,22 +36,19 @@ class TAEDA_API RMSpropParamState : public OptimizerCloneableParamState<RMSpropP
   void visit(F&& f) {
     f("step", step_); f("square_avg", square_avg_); f("momentum_buffer", momentum_buffer_); f("grad_avg", grad_avg_);
   }
-  friend bool operator==(const RMSpropParamState& a, const RMSpropParamState& b) {
-    return detail::same(a.step(), b.step()) && detail::same(a.square_avg(), b.square_avg()) && detail::same(a.momentum_buffer(), b.momentum_buffer()) && detail::same(a.grad_avg(), b.grad_avg());
-  }
+  friend TAEDA_API bool operator==(const RMSpropParamState& a, const RMSpropParamState& b);
 };
 
 /// RMSprop (Tieleman, Hinton 2012).
 class TAEDA_API RMSprop : public Optimizer {
  public:
   explicit RMSprop(const std::vector<OptimizerParamGroup>& param_groups, RMSpropOptions defaults = {});
-  explicit RMSprop(std::vector<Tensor> params, RMSpropOptions defaults = {})
-      : RMSprop({OptimizerParamGroup(std::move(params))}, std::move(defaults)) {}
+  explicit RMSprop(std::vector<Tensor> params, RMSpropOptions defaults = {});
   Tensor step(LossClosure closure = nullptr) override;
-  std::string type_name() const override { return "RMSprop"; }
+  std::string type_name() const override;
 
  protected:
-  std::unique_ptr<OptimizerParamState> new_state() const override { return std::make_unique<RMSpropParamState>(); }
+  std::unique_ptr<OptimizerParamState> new_state() const override;
 };
 
 }  // namespace taeda::optim

@@ -8,7 +8,7 @@ namespace taeda::optim {
 
 class TAEDA_API SGDOptions : public OptimizerCloneableOptions<SGDOptions> {
  public:
-  SGDOptions(double lr) : lr_(lr) {}  // NOLINT(google-explicit-constructor): `SGD(params, 0.1)`
+  SGDOptions(double lr);  // NOLINT(google-explicit-constructor): `SGD(params, 0.1)`
   TAEDA_ARG(double, lr);
   TAEDA_ARG(double, momentum) = 0;
   TAEDA_ARG(double, dampening) = 0;
@@ -21,9 +21,7 @@ class TAEDA_API SGDOptions : public OptimizerCloneableOptions<SGDOptions> {
   void visit(F&& f) {
     f("lr", lr_); f("momentum", momentum_); f("dampening", dampening_); f("weight_decay", weight_decay_); f("nesterov", nesterov_); f("maximize", maximize_);
   }
-  friend bool operator==(const SGDOptions& a, const SGDOptions& b) {
-    return detail::same(a.lr(), b.lr()) && detail::same(a.momentum(), b.momentum()) && detail::same(a.dampening(), b.dampening()) && detail::same(a.weight_decay(), b.weight_decay()) && detail::same(a.nesterov(), b.nesterov()) && detail::same(a.maximize(), b.maximize());
-  }
+  friend TAEDA_API bool operator==(const SGDOptions& a, const SGDOptions& b);
 };
 
 class TAEDA_API SGDParamState : public OptimizerCloneableParamState<SGDParamState> {
@@ -34,22 +32,19 @@ class TAEDA_API SGDParamState : public OptimizerCloneableParamState<SGDParamStat
   void visit(F&& f) {
     f("momentum_buffer", momentum_buffer_);
   }
-  friend bool operator==(const SGDParamState& a, const SGDParamState& b) {
-    return detail::same(a.momentum_buffer(), b.momentum_buffer());
-  }
+  friend TAEDA_API bool operator==(const SGDParamState& a, const SGDParamState& b);
 };
 
 /// Stochastic gradient descent with momentum (Sutskever et al. 2013).
 class TAEDA_API SGD : public Optimizer {
  public:
   explicit SGD(const std::vector<OptimizerParamGroup>& param_groups, SGDOptions defaults);
-  explicit SGD(std::vector<Tensor> params, SGDOptions defaults)
-      : SGD({OptimizerParamGroup(std::move(params))}, std::move(defaults)) {}
+  explicit SGD(std::vector<Tensor> params, SGDOptions defaults);
   Tensor step(LossClosure closure = nullptr) override;
-  std::string type_name() const override { return "SGD"; }
+  std::string type_name() const override;
 
  protected:
-  std::unique_ptr<OptimizerParamState> new_state() const override { return std::make_unique<SGDParamState>(); }
+  std::unique_ptr<OptimizerParamState> new_state() const override;
 };
 
 }  // namespace taeda::optim

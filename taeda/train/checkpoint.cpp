@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keeping the best and the last checkpoints; ending a run that no longer improves.
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 

@@ -2,6 +2,7 @@
 // Anomaly mode: what is reported, and what is not.
 #include "taeda/autograd/anomaly.h"
 
+#include <cmath>
 #include <limits>
 
 #include "tests/autograd/common.h"

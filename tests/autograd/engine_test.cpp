@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Walks over graphs: accumulation, retained and recorded graphs, restricted walks, errors.
+#include <cmath>
+
 #include <pthread.h>
 
 #include "tests/autograd/common.h"

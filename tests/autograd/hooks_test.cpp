@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hooks on tensors, nodes, leaves and saved tensors; callbacks.
+#include <cmath>
+
 #include "tests/autograd/common.h"
 
 namespace taeda::test {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // In-place changes and views: what is allowed, and what the gradients are.
+#include <cmath>
+
 #include "tests/autograd/common.h"
 
 namespace taeda::test {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs as they are written for LibTorch: recursion over trees, loops, branches, custom functions, penalties.
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "taeda/torch.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Backward from several threads: separate graphs, shared graphs, shared leaves.
 #include <atomic>
+#include <cmath>
 #include <thread>
 
 #include "tests/autograd/common.h"

@@ -2,6 +2,7 @@
 // The test of docs/adding-an-operator.md: everything that derives from the one definition of logaddexp.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "taeda/autograd/gradcheck.h"

@@ -2,6 +2,7 @@
 // Images against files and pixels made by Pillow, and damage.
 #include "taeda/io/image.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "taeda/io/describe.h"

@@ -2,6 +2,7 @@
 // Tensors from vectors, foreign memory, files and DLPack: who owns what, and what is refused.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "taeda/ops/dlpack.h"

@@ -2,6 +2,7 @@
 // Rates and momenta of every schedule against recorded ones, and saving in the middle.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <sstream>
 

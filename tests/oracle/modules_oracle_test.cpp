@@ -2,6 +2,7 @@
 // Modules against recorded values: forward, gradients, changed state. Classes without a maker here are listed.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <iostream>

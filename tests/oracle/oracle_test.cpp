@@ -4,7 +4,9 @@
 // `--gtest_filter=*MatchesReference/add*` runs one operator.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <sstream>
 

@@ -2,6 +2,7 @@
 // Whole training runs against recorded losses: the digits networks, from their seeds.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <iostream>

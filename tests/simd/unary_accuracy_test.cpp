@@ -1,5 +1,7 @@
 // Accuracy of the unary float kernels: every 4,099th float pattern and the special values, on every instruction set.
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
 #include "tests/simd/kernel_call.h"
 #include "tests/simd/unary_reference.h"
 

@@ -3,6 +3,7 @@
 #include "tests/support/oracle_call.h"
 
 #include <algorithm>
+#include <map>
 
 #include "taeda/ops/functions.h"
 

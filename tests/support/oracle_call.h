@@ -2,6 +2,8 @@
 // The operator cases of the reference values as calls: arguments, names, lists of cases.
 #pragma once
 
+#include <map>
+
 #include "taeda/core/value.h"
 #include "taeda/ops/registry.h"
 #include "tests/support/oracle.h"

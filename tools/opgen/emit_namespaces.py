@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The namespaces linalg, special and fft: inline functions that forward to operators by their short names."""
+"""The namespaces linalg, special and fft: functions that forward to operators by their short names. Declared in a header and
+defined in a source, so that programs do not compile some three hundred bodies."""
 import re
 
 from . import schema as sch
@@ -24,18 +25,22 @@ def arguments(params):
 
 
 def forward(result, short, name, params):
-    return f"inline {result} {short}({params}) {{ return ::taeda::{name}({', '.join(arguments(params))}); }}"
+    """(declaration, definition)"""
+    plain = ", ".join(part.split(" = ")[0].strip() for part in sch.split_top(params))
+    return (f"TAEDA_API {result} {short}({params});",
+            f"{result} {short}({plain}) {{ return ::taeda::{name}({', '.join(arguments(params))}); }}")
 
 
 def emit(functions):
-    """The text of generated/namespaces.h from all declarations of free functions."""
+    """The texts of generated/namespaces.h and namespaces.cpp from all declarations of free functions."""
     declared = []
     for text in functions:
         m = DECLARATION.search(text)
         if m:
             declared.append(m.groups())
     names = {name for _, name, _ in declared}
-    out = [BANNER + '#pragma once\n#include "taeda/ops/functions.h"\n']
+    header = [BANNER + '#pragma once\n#include "taeda/ops/functions.h"\n']
+    source = [BANNER + '#include "taeda/ops/generated/namespaces.h"\n']
     for space in ("linalg", "special", "fft"):
         lines = [forward(rt, name.removeprefix(space + "_"), name, params)
                  for rt, name, params in declared if name.startswith(space + "_")]
@@ -45,5 +50,7 @@ def emit(functions):
                     continue
                 lines += [forward(rt, short + name.removeprefix(target), name, params)
                           for rt, name, params in declared if name in (target, target + "_out")]
-        out.append(f"namespace taeda::{space} {{\n" + "\n".join(lines) + f"\n}}  // namespace taeda::{space}\n")
-    return "\n".join(out)
+        for out, part in ((header, 0), (source, 1)):
+            out.append(f"namespace taeda::{space} {{\n" + "\n".join(line[part] for line in lines) +
+                       f"\n}}  // namespace taeda::{space}\n")
+    return "\n".join(header), "\n".join(source)

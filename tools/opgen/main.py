@@ -78,7 +78,9 @@ def main():
             methods += m
     write(out / "functions.h", BANNER + '#pragma once\n#include <limits>\n#include "taeda/core/tensor.h"\n\nnamespace taeda {\n'
           + "\n".join(functions) + "\n}  // namespace taeda\n")
-    write(out / "namespaces.h", emit_namespaces.emit(functions))
+    header, source = emit_namespaces.emit(functions)
+    write(out / "namespaces.h", header)
+    write(out / "namespaces.cpp", source)
     write(out / "tensor_methods.inc", BANNER + "\n".join(methods) + "\n")
     write(out / "pointwise_value_functions.inc", emit_pointwise.value_functions(pointwise))
     write(out / "registry_tables.cpp", registry(tables))
