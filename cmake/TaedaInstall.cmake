@@ -5,7 +5,7 @@ include(CMakePackageConfigHelpers)
 # Headers. The kernels and the program have none that a user includes.
 install(DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}/taeda" "${TAEDA_GENERATED_DIR}/taeda"
   DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.h" PATTERN "tensor_methods.inc"
-  PATTERN "taeda/cpu" EXCLUDE PATTERN "taeda/cli" EXCLUDE)
+  PATTERN "taeda/cpu" EXCLUDE PATTERN "taeda/cli" EXCLUDE PATTERN "taeda/jit" EXCLUDE)
 install(DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}/compat/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/taeda/compat")
 
 # Libraries and program. Each library has an export set of its own, so that the static one, which needs its dependencies
@@ -20,6 +20,9 @@ endif()
 if(TAEDA_STATIC)
   install(TARGETS taeda_static EXPORT TaedaStaticTargets)
   install(EXPORT TaedaStaticTargets NAMESPACE taeda:: DESTINATION "${taeda_package_dir}")
+endif()
+if(TARGET taeda_jit)
+  install(TARGETS taeda_jit LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 endif()
 if(TARGET taeda_cli)
   set_target_properties(taeda_cli PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")

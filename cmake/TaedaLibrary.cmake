@@ -1,7 +1,7 @@
-# The library: every source of taeda/<room>/ but the program's, compiled once and packed twice (libtaeda.so, libtaeda.a).
+# The library: every source of taeda/<room>/ but the program's and the code generator's, compiled once and packed twice (libtaeda.so, libtaeda.a).
 # SPDX-License-Identifier: Apache-2.0
 file(GLOB_RECURSE taeda_sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/taeda/*.cpp")
-list(FILTER taeda_sources EXCLUDE REGEX "${CMAKE_CURRENT_SOURCE_DIR}/taeda/cli/")
+list(FILTER taeda_sources EXCLUDE REGEX "${CMAKE_CURRENT_SOURCE_DIR}/taeda/(cli|jit)/")
 file(GLOB_RECURSE taeda_generated_sources "${TAEDA_GENERATED_DIR}/*.cpp")
 if(NOT taeda_sources AND NOT taeda_generated_sources)  # an empty library is still a library
   file(CONFIGURE OUTPUT empty.cpp CONTENT "// No sources yet.\n")

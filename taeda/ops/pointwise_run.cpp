@@ -9,6 +9,7 @@
 #include "cpu/pointwise_ids.h"
 #include "taeda/cpu/pointwise_abi.h"
 #include "taeda/ops/finite.h"
+#include "taeda/ops/pointwise_convert.h"
 #include "taeda/ops/strided_iteration.h"
 
 namespace taeda::pointwise {
@@ -50,13 +51,15 @@ void convert_loop(char* to, int64_t to_stride, const char* from, int64_t from_st
   }
 }
 
-using ConvertLoop = void (*)(char*, int64_t, const char*, int64_t, int64_t);
+}  // namespace
 
 ConvertLoop convert_loop_for(ScalarType to, ScalarType from) {
   return dispatch_all(to, "copy_", [&]<class To>() {
     return dispatch_all(from, "copy_", [&]<class From>() -> ConvertLoop { return &convert_loop<To, From>; });
   });
 }
+
+namespace {
 
 cpu::PointwiseLoop pick_loop(int id, ScalarType compute, const char* name) {
   const cpu::PointwiseKernel& kernel = cpu::pointwise_kernel(static_cast<cpu::PointwiseKernelId>(id));

@@ -4,6 +4,7 @@
   pointwise_ids.h             enum class PointwiseKernelId, one id for each forward and each gradient
   pointwise_info.cpp          what does not depend on the instruction set
   pointwise_<file>_<k>_<target>.cpp   the loops of one part of one file for one instruction set
+  pointwise_formulas*.cpp     the kernels traced to expressions for the code generator
   pointwise_table.cpp         gathers the parts into one table for each instruction set
 
 Only files whose content changed are written. `parse_header` is of use to other generators.
@@ -187,6 +188,34 @@ def unit_text(header, number, kernels, target):
         f"}}  // namespace {namespace}\n}}  // namespace taeda::cpu\nHWY_AFTER_NAMESPACE();\n")
 
 
+def formula_text(header, kernels):
+    """One translation unit: the kernels of one header traced to expressions."""
+    functors = "".join(kernel_functor(kernel)[1] for kernel in kernels).replace("HWY_INLINE", "inline")
+    rows = "".join(
+        f"    make_formula<{k.operator.struct}, {k.name}_kernel>(),\n" if k.is_forward
+        else f"    make_gradient_formula<{k.name}_kernel>(),\n" for k in kernels)
+    stem = Path(header).stem
+    return (
+        f"{BANNER}#include \"taeda/compile/kernel/trace.h\"\n\nnamespace taeda::kernel::trace {{\nnamespace {{\n\n"
+        f"#include \"taeda/ops/pointwise/{header}\"\n\n{functors}\n}}  // namespace\n\n"
+        f"extern const FormulaRow formulas_{stem}[];\nconst FormulaRow formulas_{stem}[] = {{\n{rows}}};\n\n"
+        f"}}  // namespace taeda::kernel::trace\n")
+
+
+def formula_table_text(headers):
+    """The translation unit that finds a kernel's formula by its id."""
+    externs = "".join(f"extern const FormulaRow formulas_{stem}[];\n" for stem, _ in headers)
+    steps = ""
+    first = 0
+    for stem, count in headers:
+        steps += f"  if (id < {first + count}) return trace::formulas_{stem}[id - {first}];\n"
+        first += count
+    steps = steps.rsplit("  if (", 1)
+    steps = steps[0] + "  return" + steps[1].split("return", 1)[1]
+    return (f"{BANNER}#include \"taeda/compile/kernel/expression.h\"\n\nnamespace taeda::kernel {{\n\nnamespace trace {{\n{externs}}}  // namespace trace\n\n"
+            f"const FormulaRow& formula(int id) {{\n{steps}}}\n\n}}  // namespace taeda::kernel\n")
+
+
 def split_units(kernels):
     """Parts of one header's kernels, an operator staying whole."""
     parts, current = [], []
@@ -240,10 +269,12 @@ def write_if_changed(path, text, kept):
 def generate(src_dir, out_dir):
     """Writes out_dir/cpu/pointwise_*; removes files of earlier runs that are no longer made."""
     folder = Path(out_dir) / "cpu"
-    kept, parts, kernels = set(), [], []
+    kept, parts, kernels, headers = set(), [], [], []
     for header in sorted((Path(src_dir) / "taeda/ops/pointwise").glob("*.h")):
         own = [kernel for operator in parse_header(header) for kernel in kernels_of(operator)]
         kernels += own
+        headers.append((header.stem, len(own)))
+        write_if_changed(folder / f"pointwise_formulas_{header.stem}.cpp", formula_text(header.name, own), kept)
         for number, part in enumerate(split_units(own)):
             parts.append((header.stem, number, part))
             for target in TARGETS:
@@ -254,6 +285,7 @@ def generate(src_dir, out_dir):
         raise ValueError(f"[opgen] two pointwise operators of one name: {sorted(n for n in names if names.count(n) > 1)}")
     write_if_changed(folder / "pointwise_table.cpp", table_text(parts), kept)
     write_if_changed(folder / "pointwise_info.cpp", info_text(kernels), kept)
+    write_if_changed(folder / "pointwise_formulas.cpp", formula_table_text(headers), kept)
     write_if_changed(folder / "pointwise_ids.h", ids_text(kernels), kept)
     for stale in folder.glob("pointwise_*"):
         if stale.name not in kept:
