@@ -58,6 +58,7 @@ Id Kernel::add(Node node) {
 
 Id Kernel::input(ScalarType dtype, bool uniform) {
   inputs_.push_back(dtype);
+  has_rows_ = has_rows_ || uniform;
   return add({.kind = NodeKind::kInput, .dtype = dtype, .number = static_cast<int32_t>(inputs_.size() - 1), .uniform = uniform});
 }
 

@@ -96,7 +96,7 @@ class TAEDA_API Kernel {
   const std::vector<Output>& outputs() const { return outputs_; }
   int params() const { return static_cast<int>(params_.size()); }
   ScalarType param_dtype(int number) const { return params_[static_cast<size_t>(number)]; }
-  /// Whether some node needs whole rows.
+  /// Whether the last dimension is a row: some node needs whole rows, or some operand has one element for each.
   bool has_rows() const { return has_rows_; }
   /// Operands in order: inputs, then outputs.
   int operands() const { return static_cast<int>(inputs_.size() + outputs_.size()); }

@@ -32,7 +32,7 @@ class Cutter {
  public:
   Cutter(const Kernel& kernel, Steps& steps) : kernel_(kernel), steps_(steps) {
     const size_t n = kernel.nodes().size();
-    for (const Node& node : kernel.nodes()) has_rows_ |= is_row_step(node) || (node.kind == NodeKind::kInput && node.uniform);
+    has_rows_ = kernel.has_rows();
     depth_.assign(n, 0);
     needed_.assign(n, false);
     for (const Output& out : kernel.outputs()) needed_[static_cast<size_t>(out.value)] = true;
@@ -91,7 +91,7 @@ class Cutter {
                 "[kernel] ", kernel_.name(), ": the weight of a row operation is also read row by row; give it as an operand of its own");
   }
 
-  /// Whether element operands are read after `value` was made, or by another row step of its depth: then it must not be
+  /// Whether operands are read after `value` was made, or by another row step of its depth: then it must not be
   /// made where an input may lie.
   bool read_later(Id value) const {
     const int made = time(value);
@@ -101,11 +101,11 @@ class Cutter {
       if (!needed_[k] || reader == value || n.kind == NodeKind::kExtra) continue;
       if (time(reader) < made || (time(reader) == made && !is_row_step(node(value)))) continue;
       for (const Id in : n.inputs) {
-        if (in >= 0 && node(in).kind == NodeKind::kInput && !node(in).uniform) return true;
+        if (in >= 0 && node(in).kind == NodeKind::kInput) return true;
       }
     }
     for (const Output& out : kernel_.outputs()) {
-      if (node(out.value).kind == NodeKind::kInput && !node(out.value).uniform && 2 * last_depth_ + 1 > made) return true;
+      if (node(out.value).kind == NodeKind::kInput && (uniform(out.value) || 2 * last_depth_ + 1 > made)) return true;
     }
     return false;
   }
