@@ -35,6 +35,8 @@ if(TAEDA_SHARED)
     target_link_options(taeda PRIVATE -Wl,--no-undefined)
   endif()
   target_link_options(taeda PRIVATE -Wl,--as-needed)
+  # Calls between the library's own functions are direct, though others may call them too: no table to jump through.
+  target_link_options(taeda PRIVATE -Wl,-Bsymbolic-functions)
   add_library(taeda::taeda ALIAS taeda)
 endif()
 if(TAEDA_STATIC)

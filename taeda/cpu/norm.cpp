@@ -2,8 +2,11 @@
 // Layer and batch normalisation over rows and channels.
 #include "taeda/ops/kernels/norm.h"
 
+#include <hwy/cache_control.h>
+
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <vector>
 
 #include "taeda/core/parallel.h"
@@ -28,6 +31,11 @@ void layer_norm(const LayerNormArgs& a) {
   T* means = out_ptr<T>(a.mean);
   T* rstds = out_ptr<T>(a.rstd);
   const auto n = static_cast<double>(a.n);
+  // A result larger than a core's part of the cache would be fetched from memory only to be overwritten.
+  constexpr int64_t kStreamedBytes = 8 << 20;
+  const bool streamed = a.weight && a.bias && a.n % 16 == 0 && reinterpret_cast<uintptr_t>(y) % 64 == 0 &&
+                        a.rows * a.n * static_cast<int64_t>(sizeof(T)) >= kStreamedBytes;
+  const auto normalize = streamed ? loops.normalize_streamed : loops.normalize;
   parallel_for(0, a.rows, row_grain(a.n), [&](int64_t b, int64_t e) {
     for (int64_t i = b; i < e; ++i) {
       const T* row = x + i * a.n;
@@ -35,8 +43,9 @@ void layer_norm(const LayerNormArgs& a) {
       const double var = loops.deviations(row, a.n, mean) / n;
       means[i] = static_cast<T>(mean);
       rstds[i] = static_cast<T>(1.0 / std::sqrt(var + a.eps));
-      loops.normalize(row, in_ptr<T>(a.weight), in_ptr<T>(a.bias), means[i], rstds[i], y + i * a.n, a.n);
+      normalize(row, in_ptr<T>(a.weight), in_ptr<T>(a.bias), means[i], rstds[i], y + i * a.n, a.n);
     }
+    if (streamed) hwy::FlushStream();
   });
 }
 

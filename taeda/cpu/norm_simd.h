@@ -14,6 +14,9 @@ struct NormLoops {
   double (*deviations)(const T* x, int64_t n, double center);
   /// y = (x - mean) * rstd * weight + bias; weight and bias may be null.
   void (*normalize)(const T* x, const T* weight, const T* bias, T mean, T rstd, T* y, int64_t n);
+  /// The same past the cache, with weight and bias; `y` aligned to 64 bytes, n a multiple of 16.
+  /// To be followed by hwy::FlushStream() before others read it.
+  void (*normalize_streamed)(const T* x, const T* weight, const T* bias, T mean, T rstd, T* y, int64_t n);
   /// y = x * scale + shift.
   void (*affine)(const T* x, T scale, T shift, T* y, int64_t n);
   /// Sums of g (times weight) and of g (times weight) * (x - mean).

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "taeda/core/parallel.h"
+#include "taeda/cpu/scratch.h"
 #include "taeda/cpu/sort_keys.h"
 
 namespace taeda {
@@ -33,18 +34,22 @@ void sort_lines(const SortArgs& a) {
   const T* in = static_cast<const T*>(a.in);
   T* values = static_cast<T*>(a.values);
   const uint64_t flip = a.descending ? ~uint64_t{0} : 0;
-  each_line(a, [&](int64_t first, int64_t, std::vector<KeyedPlace>& pairs) {
-    pairs.resize(static_cast<size_t>(2 * a.n));
-    fill_pairs(pairs.data(), in + first, a.inner, a.n, flip);
-    sort_pairs(pairs.data(), pairs.data() + a.n, a.n);
-    for (int64_t k = 0; k < a.n; ++k) {
-      const int64_t place = pairs[static_cast<size_t>(k)].place;
-      if constexpr (std::is_same_v<T, int64_t>) {  // the key gives the value back without a jump through memory
-        values[first + k * a.inner] = static_cast<int64_t>(pairs[static_cast<size_t>(k)].key ^ flip ^ (uint64_t{1} << 63));
-      } else {
-        values[first + k * a.inner] = in[first + place * a.inner];
+  // Working memory of the allocator: a vector would clear it, and its pages would be new to the process at every call.
+  parallel_for(0, a.outer * a.inner, line_grain(a.n), [&](int64_t b, int64_t e) {
+    const Scratch<KeyedPlace> pairs(2 * a.n);
+    for (int64_t i = b; i < e; ++i) {
+      const int64_t first = i / a.inner * a.n * a.inner + i % a.inner;
+      fill_pairs(pairs.data(), in + first, a.inner, a.n, flip);
+      sort_pairs(pairs.data(), pairs.data() + a.n, a.n);
+      for (int64_t k = 0; k < a.n; ++k) {
+        const int64_t place = pairs[k].place;
+        if constexpr (std::is_same_v<T, int64_t>) {  // the key gives the value back without a jump through memory
+          values[first + k * a.inner] = static_cast<int64_t>(pairs[k].key ^ flip ^ (uint64_t{1} << 63));
+        } else {
+          values[first + k * a.inner] = in[first + place * a.inner];
+        }
+        if (a.indices) a.indices[first + k * a.inner] = place;
       }
-      if (a.indices) a.indices[first + k * a.inner] = place;
     }
   });
 }

@@ -1,40 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finite checks by the exponent's bits: integer loops that the compiler turns into vector code.
+// Finite checks of blocks and tensors.
 #include "taeda/ops/finite.h"
 
-#include <algorithm>
 #include <atomic>
 
 #include "taeda/core/parallel.h"
+#include "taeda/cpu/finite.h"
 
 namespace taeda::detail {
 
 thread_local constinit FiniteBlocks tls_finite_blocks{};
 
-namespace {
-
-/// An exponent of all ones means infinite or NaN.
-template <class Word, Word kExponent>
-bool finite_words(const void* data, int64_t n) {
-  const Word* words = static_cast<const Word*>(data);
-  constexpr int64_t kBlock = 4096;
-  for (int64_t begin = 0; begin < n; begin += kBlock) {
-    const int64_t end = std::min(n, begin + kBlock);
-    Word bad = 0;
-    for (int64_t i = begin; i < end; ++i) bad |= static_cast<Word>((words[i] & kExponent) == kExponent);
-    if (bad) return false;
-  }
-  return true;
-}
-
-}  // namespace
-
 bool all_finite(const void* data, int64_t n, ScalarType dtype) {
   switch (dtype) {
-    case ScalarType::Float: return finite_words<uint32_t, 0x7f800000u>(data, n);
-    case ScalarType::Double: return finite_words<uint64_t, 0x7ff0000000000000ull>(data, n);
-    case ScalarType::Half: return finite_words<uint16_t, 0x7c00u>(data, n);
-    case ScalarType::BFloat16: return finite_words<uint16_t, 0x7f80u>(data, n);
+    case ScalarType::Float: return cpu::finite_words(static_cast<const uint32_t*>(data), n, uint32_t{0x7f800000});
+    case ScalarType::Double: return cpu::finite_words(static_cast<const uint64_t*>(data), n, uint64_t{0x7ff0000000000000});
+    case ScalarType::Half: return cpu::finite_words(static_cast<const uint16_t*>(data), n, uint16_t{0x7c00});
+    case ScalarType::BFloat16: return cpu::finite_words(static_cast<const uint16_t*>(data), n, uint16_t{0x7f80});
     default: return true;
   }
 }
