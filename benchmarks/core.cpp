@@ -18,6 +18,7 @@ template <class Make>
 void add(const char* name, const char* bars, Make make, double bytes = 0) {
   benchmark::RegisterBenchmark(name, [=](benchmark::State& state) {
     auto call = make();
+    benchmark::DoNotOptimize(call());  // pages and caches that are new at the first call
     for (auto _ : state) {
       auto result = call();
       benchmark::DoNotOptimize(result);

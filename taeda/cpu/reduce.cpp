@@ -150,7 +150,7 @@ void plain(const ReduceArgs& a) {
 // Narrow matrices are summed several rows at a time, as one wide row, and folded.
 template <class T>
 bool sum_narrow(const ReduceArgs& a, const SumLoops<T>& loops, const SumLoops<T>& plain_sum) {
-  if (a.outer != 1 || a.inner > 32 || a.n < 64) return false;
+  if (a.outer != 1 || a.inner == 1 || a.inner > 32 || a.n < 64) return false;
   const int64_t group = 256 / a.inner;
   const int64_t rows = a.n / group;
   if (rows < 4) return false;

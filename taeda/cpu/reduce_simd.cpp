@@ -60,8 +60,6 @@ double sum_row(const T* x, int64_t n) {
     const int64_t end = std::min(i + kBlock, i + (n - i) / kStep * kStep);
     V a0(0), a1(0), a2(0), a3(0), a4(0), a5(0), a6(0), a7(0);
     for (; i < end; i += kStep) {
-      __builtin_prefetch(x + i + 2048 / sizeof(T));
-      __builtin_prefetch(x + i + 2048 / sizeof(T) + 4 * kL);
       a0 = a0 + Term::of(V::load(x + i));
       a1 = a1 + Term::of(V::load(x + i + kL));
       a2 = a2 + Term::of(V::load(x + i + 2 * kL));
