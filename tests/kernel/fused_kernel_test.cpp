@@ -2,6 +2,7 @@
 // Fused kernels against the eager operators they replace: layouts, dtypes, rows, many tensors.
 #include <functional>
 
+#include "taeda/core/parallel.h"
 #include "taeda/ops/kernels/optim.h"
 #include "tests/kernel/kernel_support.h"
 
@@ -137,6 +138,33 @@ TEST(FusedKernel, RowOperationsEqualEager) {
   check_rows([](Kernel& k, Id x) { return row_op(k, RowOp::kLogSoftmax, {x}); }, [](const Tensor& x) { return log_softmax(x, -1); });
   check_rows([](Kernel& k, Id x) { return row_op(k, RowOp::kLayerNorm, {x, -1, -1}, 1e-5); },
              [](const Tensor& x) { return layer_norm(x, {x.size(-1)}, {}, {}, 1e-5); });
+}
+
+TEST(FusedKernel, LongSumsEqualEagerForEveryNumberOfThreads) {
+  const int before = get_num_threads();
+  for (const int threads : {1, 2, 3}) {
+    set_num_threads(threads);
+    for (const int64_t n : {65537, 131072, 300007, 1000000}) {
+      for (const ScalarType dtype : {kFloat, kDouble}) {
+        const Tensor x = numbers({n}, dtype), y = numbers({2 * n}, dtype).slice(0, 0, 2 * n, 2), bias = numbers({1}, dtype);
+        Kernel k("loss");
+        const Id ix = k.input(dtype), iy = k.input(dtype), ib = k.input(dtype, true);
+        const Id d = k.call("Add", dtype, {k.call("Sub", dtype, {ix, iy}, {1}), k.call("Tanh", dtype, {ib})}, {1});
+        k.output(k.call("Mul", dtype, {k.reduce(ReduceKind::kSum, k.call("Square", dtype, {d}), true), k.constant(3, dtype)}), dtype);
+        k.output(k.reduce(ReduceKind::kSumAbs, iy), dtype);
+        k.output(d, dtype);
+        const Tensor want = x - y + tanh(bias);
+        for (const Backend backend : backends()) {
+          const Tensor mean = empty({1}, dtype), sum = empty({1}, dtype), out = empty({n}, dtype);
+          run_over(*compile_kernel(k, backend), {n}, {x, y, bias, mean, sum, out});
+          EXPECT_TRUE(same_bits(mean, square(want).mean().view({1}) * 3)) << n << ", threads: " << threads;
+          EXPECT_TRUE(same_bits(sum, y.contiguous().norm(1).view({1}))) << n << ", threads: " << threads;
+          EXPECT_TRUE(same_bits(out, want));
+        }
+      }
+    }
+  }
+  set_num_threads(before);
 }
 
 TEST(FusedKernel, ValuesOfRowsSpreadOverTheirElements) {

@@ -338,7 +338,14 @@ void RunnableKernel::run_row_program(Batch& batch, size_t index) const {
     one_piece &= inner[k] == size && outer[k] == size * batch.n;
   }
   if (p.rows) return run_program(index, ptrs, outer, batch.rows, batch.numbers);
-  if (one_piece) return run_program(index, ptrs, inner, batch.rows * batch.n, batch.numbers);
+  if (one_piece && batch.total_rows > 1) return run_program(index, ptrs, inner, batch.rows * batch.n, batch.numbers);
+  if (batch.total_rows == 1) {  // one long row keeps every thread busy
+    return parallel_for(0, batch.n, grain_, [&](int64_t begin, int64_t end) {
+      char* at[kMaxOperands];
+      for (size_t k = 0; k < count; ++k) at[k] = ptrs[k] + begin * inner[k];
+      run_program(index, at, inner, end - begin, batch.numbers);
+    });
+  }
   for (int64_t r = 0; r < batch.rows; ++r) {
     run_program(index, ptrs, inner, batch.n, batch.numbers);
     for (size_t k = 0; k < count; ++k) ptrs[k] += outer[k];
