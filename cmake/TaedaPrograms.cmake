@@ -7,8 +7,11 @@ if(TAEDA_BUILD_CLI)
   if(taeda_cli_sources)
     add_executable(taeda_cli ${taeda_cli_sources})
     set_target_properties(taeda_cli PROPERTIES OUTPUT_NAME taeda)
-    target_link_libraries(taeda_cli PRIVATE taeda::taeda taeda_flags taeda_dep::cli11 taeda_dep::fmt taeda_dep::json)
+    target_link_libraries(taeda_cli PRIVATE taeda::taeda taeda_flags taeda_dep::cli11 taeda_dep::toml taeda_dep::fmt taeda_dep::json)
     target_compile_definitions(taeda_cli PRIVATE ${taeda_program_definitions})
+    foreach(dependency dnnl openblas)  # their versions, for `taeda version`
+      target_include_directories(taeda_cli SYSTEM PRIVATE $<TARGET_PROPERTY:taeda_dep::${dependency},INTERFACE_INCLUDE_DIRECTORIES>)
+    endforeach()
   endif()
 endif()
 

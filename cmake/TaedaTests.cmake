@@ -59,3 +59,20 @@ if(TAEDA_SHARED AND TAEDA_STATIC AND TAEDA_INSTALL AND NOT TAEDA_SANITIZE)
   set_tests_properties(consumer.install PROPERTIES FIXTURES_REQUIRED "" FIXTURES_SETUP installed)
   set_tests_properties(consumer.subdirectory PROPERTIES FIXTURES_REQUIRED "")
 endif()
+
+# The program from outside (tests/cli), and what the tutorial says, with the library as it is installed.
+if(TARGET taeda_cli)
+  foreach(part HelpTest SettingsTest TrainTest DataTest DamageTest InterruptTest TerminalTest BenchTest)
+    add_test(NAME cli.${part} COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/tests/cli/cli_test.py" ${part})
+    list(APPEND taeda_cli_tests cli.${part})
+  endforeach()
+  add_test(NAME cli.tensorboard COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/tests/cli/tensorboard_test.py")
+  set_tests_properties(${taeda_cli_tests} cli.tensorboard PROPERTIES LABELS cli TIMEOUT 900 SKIP_RETURN_CODE 77
+    ENVIRONMENT "TAEDA_PROGRAM=$<TARGET_FILE:taeda_cli>;PYTHONDONTWRITEBYTECODE=1")
+  if(TEST consumer.install)
+    add_test(NAME guide.tutorial COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/tests/guide/tutorial_test.py"
+      "${CMAKE_CURRENT_SOURCE_DIR}" "${CMAKE_CURRENT_BINARY_DIR}/consumers/moved")
+    set_tests_properties(guide.tutorial PROPERTIES LABELS "guide;consumer" TIMEOUT 900 FIXTURES_REQUIRED installed
+      ENVIRONMENT "CXX=${CMAKE_CXX_COMPILER}")
+  endif()
+endif()

@@ -9,5 +9,6 @@
 #include "taeda/train/metrics.h"
 #include "taeda/train/progress.h"
 #include "taeda/train/report.h"
+#include "taeda/train/summary.h"
 #include "taeda/train/trainer.h"
 // IWYU pragma: end_exports

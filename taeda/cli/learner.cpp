@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include "taeda/nn/functional.h"
 #include "taeda/ops/functions.h"
@@ -12,61 +13,88 @@
 
 namespace taeda::cli {
 
-Learner::Learner(RunConfig config, const DataSet& data)
-    : Module("Learner"), config_(std::move(config)), task_(data.task), outputs_(data.outputs),
-      target_spread_(data.encoder.target_spread()), network_(register_module("network", make_network(config_, data))) {}
+Learner::Learner(RunConfig config, DataInfo data)
+    : Module("Learner"), config_(std::move(config)), data_(std::move(data)), network_(register_module("network", make_network(config_, data_))) {
+  if (data_.task != Task::kClassification) return;
+  precision_ = std::make_unique<train::Precision>(data_.outputs);
+  recall_ = std::make_unique<train::Recall>(data_.outputs);
+  f1_ = std::make_unique<train::F1>(data_.outputs);
+}
 
 Tensor Learner::loss(const Tensor& scores, const Tensor& target) const {
-  if (task_ == Task::kRegression) return nn::functional::mse_loss(scores, target);
-  if (task_ == Task::kLanguage) {
-    return nn::functional::cross_entropy(scores.reshape({-1, outputs_}), target.reshape(IntArrayRef(int64_t{-1})));
+  if (data_.task == Task::kRegression) return nn::functional::mse_loss(scores, target);
+  if (data_.task == Task::kLanguage) {
+    return nn::functional::cross_entropy(scores.reshape({-1, data_.outputs}), target.reshape(IntArrayRef(int64_t{-1})));
   }
-  return nn::functional::cross_entropy(scores, target);
+  const double smoothing = is_training() ? config_.label_smoothing : 0;
+  return nn::functional::cross_entropy(scores, target, nn::functional::CrossEntropyFuncOptions().label_smoothing(smoothing));
 }
 
-namespace {
-/// The batch moved by up to a fourteenth of its side, at least a pixel, in each direction, background coming in.
-Tensor shifted(const Tensor& images) {
-  const int64_t reach = std::max<int64_t>(1, std::min(images.size(-2), images.size(-1)) / 14);
-  const Tensor padded = taeda::constant_pad_nd(images, {reach, reach, reach, reach}, kBackground);
-  const Tensor offset = taeda::randint(0, 2 * reach + 1, {2}, TensorOptions(kLong));
-  return padded.narrow(-2, offset[0].item<int64_t>(), images.size(-2)).narrow(-1, offset[1].item<int64_t>(), images.size(-1)).contiguous();
-}
-}  // namespace
+Tensor Learner::training_step(const train::Batch& batch, int64_t /*batch_index*/) { return loss(forward(batch.data), batch.target); }
 
-Tensor Learner::training_step(const train::Batch& batch, int64_t /*batch_index*/) {
-  const bool image = task_ == Task::kClassification && batch.data.dim() == 4;
-  return loss(network_->forward(image && config_.augment ? shifted(batch.data) : batch.data), batch.target);
+void Learner::log_regression(const Tensor& scores, const Tensor& target) {
+  const Tensor miss = (scores - target) * data_.encoder.target_spread();
+  r2_.update(scores, target);
+  log("val_mae", miss.abs().mean());
+  log("val_r2", r2_);
 }
 
 void Learner::validation_step(const train::Batch& batch, int64_t /*batch_index*/) {
-  const Tensor scores = network_->forward(batch.data);
+  const Tensor scores = forward(batch.data);
   log("val_loss", loss(scores, batch.target));
-  if (task_ == Task::kRegression) {
-    const double scale = target_spread_;
-    log("val_mae", (scores - batch.target).abs().mean().item<double>() * scale);
+  if (data_.task == Task::kRegression) return log_regression(scores, batch.target);
+  if (data_.task == Task::kLanguage) {
+    log("val_accuracy", scores.argmax(-1).eq(batch.target).to(kFloat).mean());
     return;
   }
-  const Tensor right = scores.argmax(-1).eq(batch.target);
-  log("val_accuracy", right.to(kFloat).mean());
-  if (task_ == Task::kClassification) show_predictions(scores, batch);
+  accuracy_.update(scores, batch.target);
+  log("val_accuracy", accuracy_);
+  show_predictions(scores, batch);
 }
 
-Tensor Learner::predict_step(const train::Batch& batch, int64_t /*batch_index*/) { return network_->forward(batch.data); }
+void Learner::test_step(const train::Batch& batch, int64_t batch_index) {
+  validation_step(batch, batch_index);
+  if (data_.task != Task::kClassification) return;
+  const Tensor scores = forward(batch.data);
+  precision_->update(scores, batch.target);
+  recall_->update(scores, batch.target);
+  f1_->update(scores, batch.target);
+  log("test_precision", *precision_);
+  log("test_recall", *recall_);
+  log("test_f1", *f1_);
+}
+
+Tensor Learner::predict_step(const train::Batch& batch, int64_t /*batch_index*/) { return forward(batch.data); }
 
 train::Optimizers Learner::configure_optimizers() {
-  const double lr = config_.lr > 0 ? config_.lr : default_lr(config_.model);
-  train::Optimizers result(optim::AdamW(network_->parameters(), optim::AdamWOptions(lr).weight_decay(config_.weight_decay)));
+  const double given = std::strtod(config_.lr.c_str(), nullptr);
+  const double lr = given > 0 ? given : 1e-3;  // rates are still to be tried
+  std::vector<Tensor> matrices, others;
+  for (const Tensor& p : network_->parameters()) (p.dim() >= 2 ? matrices : others).push_back(p);
+  const auto options = [&](double decay) {
+    auto o = std::make_unique<optim::AdamWOptions>(lr);
+    o->weight_decay(decay);
+    if (data_.task == Task::kLanguage) o->betas({0.9, 0.99});
+    return o;
+  };
+  std::vector<optim::OptimizerParamGroup> groups;
+  if (!matrices.empty()) groups.emplace_back(std::move(matrices), options(config_.weight_decay));
+  if (!others.empty()) groups.emplace_back(std::move(others), options(0));
+  train::Optimizers result(optim::AdamW(std::move(groups), optim::AdamWOptions(lr)));
   const int64_t steps = trainer().estimated_steps();
   if (config_.schedule == "onecycle" && steps > 1) {
-    result.schedule_by_step<optim::OneCycleLR>(lr, steps + 1);
+    optim::OneCycleOptions cycle{.max_lr = {lr}, .total_steps = steps + 1, .pct_start = data_.task == Task::kLanguage ? 0.1 : 0.25};
+    cycle.cycle_momentum = data_.task != Task::kLanguage;
+    result.schedule_by_step<optim::OneCycleLR>(std::move(cycle));
   } else if (config_.schedule == "cosine" && steps > 1) {
     result.schedule_by_step<optim::CosineAnnealingLR>(steps);
-  } else {
-    TAEDA_CHECK_VALUE(config_.schedule == "none" || config_.schedule == "onecycle" || config_.schedule == "cosine",
-                      "[schedule] unknown schedule: got \"", config_.schedule, "\"; use onecycle, cosine or none");
   }
   return result;
+}
+
+void Learner::on_save_checkpoint(serialize::OutputArchive& archive) const {
+  archive.write("config", Value(write_toml(config_)));
+  archive.write("data", data_.to_value());
 }
 
 }  // namespace taeda::cli

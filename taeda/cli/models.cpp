@@ -55,7 +55,7 @@ nn::Sequential make_cnn(IntArrayRef shape, int64_t out, int64_t width, double dr
   chain->push_back(nn::Flatten());
   chain->push_back(nn::Linear(2 * width * (shape[1] / 4) * (shape[2] / 4), 128));
   chain->push_back(nn::ReLU());
-  chain->push_back(nn::Dropout(dropout > 0 ? dropout : 0.25));
+  if (dropout > 0) chain->push_back(nn::Dropout(dropout));
   chain->push_back(nn::Linear(128, out));
   return chain;
 }
@@ -245,37 +245,31 @@ struct Gpt final : Network {
 
 }  // namespace
 
-std::shared_ptr<Network> make_network(const RunConfig& c, const DataSet& data) {
+std::shared_ptr<Network> make_network(const RunConfig& c, const DataInfo& data) {
   const IntArrayRef shape = data.input_shape;
-  const bool image = data.task != Task::kLanguage && shape.size() == 3;
-  const auto sized = [](int64_t given, int64_t usual) { return given > 0 ? given : usual; };
   const auto chain = [](nn::Sequential body) { return std::make_shared<Chain>(std::move(body)); };
   const std::string& m = c.model;
   if (m == "lstm" || m == "gpt") {
-    TAEDA_CHECK_VALUE(data.task == Task::kLanguage, "[model] ", m, " reads text: got ", c.data, "; use text:FILE");
-    if (m == "lstm") return std::make_shared<CharLstm>(data.outputs, sized(c.width, 128), sized(c.depth, 2), c.dropout);
-    TAEDA_CHECK_VALUE(sized(c.width, 128) % c.heads == 0, "[model] the width must be divisible by the heads: got ",
-                      sized(c.width, 128), " and ", c.heads, "; change --width or --heads");
-    return std::make_shared<Gpt>(data.outputs, c.block, sized(c.width, 128), sized(c.depth, 4), c.heads, c.dropout);
+    TAEDA_CHECK_VALUE(data.task == Task::kLanguage, "[--model] ", m, " reads text: got ", c.data, "; use ", data.is_image() ? "cnn" : "mlp",
+                      ", or --data text:FILE");
+    if (m == "lstm") return std::make_shared<CharLstm>(data.outputs, c.width, c.depth, c.dropout);
+    TAEDA_CHECK_VALUE(c.width % c.heads == 0, "[--heads] the width must be divisible by the heads: got ", c.width, " and ", c.heads,
+                      "; change --width or --heads");
+    return std::make_shared<Gpt>(data.outputs, c.block, c.width, c.depth, c.heads, c.dropout);
   }
-  TAEDA_CHECK_VALUE(data.task != Task::kLanguage, "[model] ", m, " does not read text; use lstm or gpt");
+  TAEDA_CHECK_VALUE(data.task != Task::kLanguage, "[--model] ", m, " does not read text: got ", c.data, "; use lstm or gpt");
   if (m == "linear") return chain(make_mlp(product(shape), data.outputs, 0, 0, 0));
-  if (m == "mlp") return chain(make_mlp(product(shape), data.outputs, sized(c.width, 128), sized(c.depth, 2), c.dropout));
-  TAEDA_CHECK_VALUE(m == "cnn" || m == "resnet8" || m == "resnet18" || m == "resnet50" || m == "mobilenet_v2",
-                    "[model] unknown model: got \"", m,
-                    "\"; use linear, mlp, cnn, resnet8, resnet18, resnet50, mobilenet_v2, lstm or gpt");
-  TAEDA_CHECK_VALUE(image, "[model] ", m, " reads images: got ", c.data, "; use linear or mlp");
-  if (m == "cnn") return chain(make_cnn(shape, data.outputs, sized(c.width, 32), c.dropout));
-  if (m == "resnet8") return chain(make_resnet(shape, data.outputs, {1, 1, 1}, sized(c.width, 32), false));
-  if (m == "resnet18") return chain(make_resnet(shape, data.outputs, {2, 2, 2, 2}, sized(c.width, 64), false));
-  if (m == "resnet50") return chain(make_resnet(shape, data.outputs, {3, 4, 6, 3}, sized(c.width, 64), true));
-  return chain(make_mobilenet_v2(shape, data.outputs, c.dropout > 0 ? c.dropout : 0.2));
-}
-
-double default_lr(const std::string& model) {
-  if (model == "gpt") return 1e-3;
-  if (model == "lstm") return 2e-3;
-  return model == "linear" ? 1e-2 : 3e-3;
+  if (m == "mlp") return chain(make_mlp(product(shape), data.outputs, c.width, c.depth, c.dropout));
+  TAEDA_CHECK_VALUE(data.is_image(), "[--model] ", m, " reads images: got ", c.data, "; use linear or mlp");
+  if (m == "cnn") {
+    TAEDA_CHECK_VALUE(shape[1] >= 4 && shape[2] >= 4, "[--model] cnn needs images of 4 x 4 pixels at least: got ", shape[1], " x ", shape[2],
+                      "; use mlp");
+    return chain(make_cnn(shape, data.outputs, c.width, c.dropout));
+  }
+  if (m == "resnet8") return chain(make_resnet(shape, data.outputs, {1, 1, 1}, c.width, false));
+  if (m == "resnet18") return chain(make_resnet(shape, data.outputs, {2, 2, 2, 2}, c.width, false));
+  if (m == "resnet50") return chain(make_resnet(shape, data.outputs, {3, 4, 6, 3}, c.width, true));
+  return chain(make_mobilenet_v2(shape, data.outputs, c.dropout));
 }
 
 }  // namespace taeda::cli

@@ -16,10 +16,7 @@ struct Network : nn::Module {
   virtual Tensor forward(const Tensor& input) = 0;
 };
 
-/// `linear`, `mlp`, `cnn`, `resnet8`, `resnet18`, `resnet50`, `mobilenet_v2`, `lstm`, `gpt`. Throws ValueError for another name, or a
-/// model that does not fit the data.
-std::shared_ptr<Network> make_network(const RunConfig& config, const DataSet& data);
-/// The learning rate used when none is given.
-double default_lr(const std::string& model);
+/// The model of a resolved configuration. Throws ValueError for one that does not fit the data.
+std::shared_ptr<Network> make_network(const RunConfig& config, const DataInfo& data);
 
 }  // namespace taeda::cli

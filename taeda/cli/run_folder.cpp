@@ -1,65 +1,99 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading and writing of run folders.
+// Finding checkpoints in run folders, and loading models from them.
 #include "taeda/cli/run_folder.h"
 
 #include <filesystem>
-#include <fstream>
 
 #include "taeda/io/archive.h"
-#include "taeda/io/file.h"
 #include "taeda/train/trainer.h"
 
 namespace taeda::cli {
 
 namespace fs = std::filesystem;
 
-void write_config(const std::string& dir, const RunConfig& config) {
-  fs::create_directories(dir);
-  const std::string text = nlohmann::json(config).dump(2) + "\n";
-  std::ofstream(fs::path(dir) / "config.json") << text;
-}
+namespace {
 
-RunConfig read_config(const std::string& dir) {
-  std::ifstream file(fs::path(dir) / "config.json");
-  TAEDA_CHECK_IO(file.good(), "[run] the folder must hold a run (config.json): got \"", dir, "\"; pass the --out of a training");
-  try {
-    return nlohmann::json::parse(file).get<RunConfig>();
-  } catch (const nlohmann::json::exception& error) {
-    TAEDA_CHECK_IO(false, "[run] config.json is damaged: ", error.what(), "; train again");
+/// Where the trainer's checkpoint in `last.pt` says that the best one lies, if it is there.
+std::string best_of(const std::string& last) {
+  serialize::InputArchive archive;
+  archive.load_from(last);
+  for (const std::string& key : archive.all_keys()) {
+    if (!key.starts_with("callbacks.ModelCheckpoint_") || !key.ends_with(".paths")) continue;
+    Value paths;
+    archive.read(key, paths);
+    if (!paths.is_list() || paths.list().empty()) continue;
+    // The folder may have been moved since.
+    const fs::path best = fs::path(last).parent_path() / fs::path(paths.list()[0].string()).filename();
+    if (fs::is_regular_file(best)) return best.string();
   }
   return {};
 }
 
-std::string find_checkpoint(const std::string& dir) {
-  std::string best;
-  std::string last;
-  fs::file_time_type best_time{};
-  for (const fs::path& root : {fs::path(dir), fs::path(dir) / "checkpoints"}) {
-    if (!fs::is_directory(root)) continue;
-    for (const auto& entry : fs::directory_iterator(root)) {
-      const std::string name = entry.path().filename().string();
-      if (entry.path().extension() != ".pt" && entry.path().extension() != ".ckpt") continue;
-      if (name.starts_with("last")) {
-        last = entry.path().string();
-      } else if (name.starts_with("best") && (best.empty() || entry.last_write_time() > best_time)) {
-        best = entry.path().string();
-        best_time = entry.last_write_time();
-      }
-    }
-  }
-  const std::string found = best.empty() ? last : best;
-  TAEDA_CHECK_IO(!found.empty(), "[run] the folder holds no checkpoint: got \"", dir, "\"; train first");
-  return found;
-}
-
-std::shared_ptr<Learner> load_learner(const RunConfig& config, const DataSet& data, const std::string& checkpoint) {
-  auto learner = std::make_shared<Learner>(config, data);
+serialize::InputArchive open_checkpoint(const std::string& checkpoint) {
   serialize::InputArchive archive;
   archive.load_from(checkpoint);
+  Value config;
+  TAEDA_CHECK_IO(archive.try_read("user.config", config) && config.is_string(), "[run] ", checkpoint,
+                 ": the file must be a checkpoint written by taeda train: got one without a configuration; give a run's folder, or see taeda info");
+  return archive;
+}
+
+RunConfig config_of(const serialize::InputArchive& archive, const std::string& checkpoint) {
+  Value text;
+  archive.read("user.config", text);
+  RunConfig config;
+  try {
+    read_toml(text.string(), checkpoint, config);
+    check_config(config);
+  } catch (const ValueError& error) {
+    TAEDA_CHECK_IO(false, "[run] ", checkpoint, ": the configuration inside is damaged: ", error.what());
+  }
+  return config;
+}
+
+}  // namespace
+
+std::string find_last_checkpoint(const std::string& path) {
+  if (fs::is_regular_file(path)) return path;
+  const fs::path last = fs::path(path) / "checkpoints" / "last.pt";
+  TAEDA_CHECK_IO(fs::is_regular_file(last), "[run] there must be a run to use: got no ", last.string(),
+                 "; name the --out folder of taeda train, or a checkpoint");
+  return last.string();
+}
+
+std::string find_checkpoint(const std::string& path) {
+  const std::string last = find_last_checkpoint(path);
+  if (last == path) return path;
+  const std::string best = best_of(last);
+  return best.empty() ? last : best;
+}
+
+RunConfig config_of(const std::string& checkpoint) { return config_of(open_checkpoint(checkpoint), checkpoint); }
+
+std::shared_ptr<Learner> load_learner(const std::string& checkpoint) {
+  const serialize::InputArchive archive = open_checkpoint(checkpoint);
+  Value data;
+  archive.read("user.data", data);
+  auto learner = std::make_shared<Learner>(config_of(archive, checkpoint), DataInfo::from_value(data));
   serialize::InputArchive model;
   archive.read("model", model);
   learner->load(model);
+  learner->eval();
   return learner;
+}
+
+std::string put_aside(const std::string& dir) {
+  if (!fs::exists(fs::path(dir) / "config.toml")) return {};
+  std::string plain = dir;
+  while (plain.size() > 1 && plain.back() == '/') plain.pop_back();
+  for (int i = 1;; ++i) {
+    const std::string aside = plain + "." + std::to_string(i);
+    if (fs::exists(aside)) continue;
+    std::error_code error;
+    fs::rename(plain, aside, error);
+    TAEDA_CHECK_IO(!error, "[--out] the earlier run in ", plain, " cannot be moved to ", aside, ": ", error.message(), "; choose another folder");
+    return aside;
+  }
 }
 
 }  // namespace taeda::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run's folder: its configuration and its best or last checkpoint.
+// A run's folder, and the trained model in a checkpoint.
 #pragma once
 
 #include <memory>
@@ -8,12 +8,16 @@
 
 namespace taeda::cli {
 
-void write_config(const std::string& dir, const RunConfig& config);
-/// Throws IoError when the folder holds no run.
-RunConfig read_config(const std::string& dir);
-/// The best checkpoint of a run, else the last. Throws IoError when there is none.
-std::string find_checkpoint(const std::string& dir);
-/// Loads a checkpoint's weights into a model built from `config`.
-std::shared_ptr<Learner> load_learner(const RunConfig& config, const DataSet& data, const std::string& checkpoint);
+/// The best checkpoint of a run's folder, else the last; a file is taken as it is. Throws IoError when there is none.
+std::string find_checkpoint(const std::string& path);
+/// The checkpoint at which a run stopped: `last.pt` of a folder, or the file itself. Throws IoError when there is none.
+std::string find_last_checkpoint(const std::string& path);
+/// The settings of the run that wrote a checkpoint. Throws IoError when it was not written by this program.
+RunConfig config_of(const std::string& checkpoint);
+/// The model of a checkpoint, ready to be used.
+std::shared_ptr<Learner> load_learner(const std::string& checkpoint);
+/// Moves a folder that holds an earlier run out of the way, to the first free of `dir`.1, `dir`.2, …; returns its new name, or "" when there
+/// was none.
+std::string put_aside(const std::string& dir);
 
 }  // namespace taeda::cli

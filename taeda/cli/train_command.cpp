@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// taeda train, taeda eval.
-#include <unistd.h>
-
+// taeda train.
 #include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <iostream>
 #include <map>
 
+#include <nlohmann/json.hpp>
+
+#include "taeda/cli/board_details.h"
 #include "taeda/cli/commands.h"
 #include "taeda/cli/run_folder.h"
 #include "taeda/core/generator.h"
 #include "taeda/core/parallel.h"
+#include "taeda/io/file.h"
 #include "taeda/train/callbacks.h"
+#include "taeda/train/callbacks_more.h"
 #include "taeda/train/loggers.h"
+#include "taeda/train/progress.h"
 #include "taeda/train/report.h"
 #include "taeda/train/trainer.h"
 
@@ -21,141 +25,192 @@ namespace taeda::cli {
 
 namespace {
 
+namespace fs = std::filesystem;
+
 constinit std::atomic<bool> interrupted{false};
-void on_interrupt(int) { interrupted.store(true); }
+void on_interrupt(int signal) {
+  interrupted.store(true);
+  std::signal(signal, SIG_DFL);  // the second one ends the program at once
+}
 
 struct TrainArguments {
-  RunConfig config;
-  std::string out = "taeda-run";
+  SettingOptions settings;
   std::string resume;
-  int threads = 0;
-  int64_t limit_batches = 0, overfit = 0;
-  bool fast_dev_run = false, quiet = false, json = false, print_config = false;
+  bool resumes = false, fast_dev_run = false, quiet = false, json = false, print_config = false;
+  bool silent() const { return quiet || json; }
 };
 
-void print_metrics(const std::map<std::string, double>& metrics, bool as_json) {
-  nlohmann::json object = nlohmann::json::object();
-  for (const auto& [name, value] : metrics) {
-    const std::string plain = name.starts_with("val_") ? name.substr(4) : name.starts_with("test_") ? name.substr(5) : name;
-    if (as_json) {
-      object[plain] = value;
-    } else {
-      std::cout << "  " << plain << ": " << value << "\n";
-    }
-  }
-  if (as_json) std::cout << object.dump() << "\n";
-}
+/// One run of the command, from settings to results.
+class TrainRun {
+ public:
+  explicit TrainRun(const TrainArguments& arguments) : a_(arguments) {}
 
-void run_train(const TrainArguments& a) {
-  if (a.print_config) {
-    std::cout << nlohmann::json(a.config).dump(2) << "\n";
-    return;
+  int run() {
+    settle();
+    if (a_.print_config) return std::cout << write_toml(config_), 0;
+    if (config_.threads > 0) set_num_threads(static_cast<int>(config_.threads));
+    manual_seed(static_cast<uint64_t>(config_.seed));
+    const DataSet data = open_data(config_);
+    learner_ = std::make_shared<Learner>(config_, data);
+    if (config_.lr == "find") find_rate(data);
+    introduce(data);
+    train::TrainerOptions options = make_options();
+    if (!a_.fast_dev_run) add_outputs(options);
+    std::signal(SIGINT, on_interrupt);
+    std::signal(SIGTERM, on_interrupt);
+    train::Trainer trainer(options);
+    const train::FitResult result = trainer.fit(learner_, data.train, data.val);
+    if (a_.json) std::cout << as_json(result).dump() << "\n";
+    else if (!a_.quiet) tell(result);
+    return result.stopped_by == "interrupt" ? 130 : 0;
   }
-  if (a.threads > 0) set_num_threads(a.threads);
-  manual_seed(a.config.seed);
-  const DataSet data = open_data(a.config);
-  auto learner = std::make_shared<Learner>(a.config, data);
-  if (!a.quiet && !a.json) {
-    std::cout << "data   " << a.config.data << ": " << data.train_size << " training, " << data.val_size << " validation samples\n"
-              << "model  " << a.config.model << "\n" << std::flush;
+
+ private:
+  /// The settings: of the run to go on with, of the file, of the command line.
+  void settle() {
+    RunConfig base;
+    if (a_.resumes) {
+      const std::string from = a_.resume.empty() ? a_.settings.merge(base).out : a_.resume;
+      checkpoint_ = find_last_checkpoint(from);
+      base = config_of(checkpoint_);
+      const fs::path folder = fs::path(checkpoint_).parent_path();
+      if (fs::is_directory(from)) base.out = from;
+      else if (folder.filename() == "checkpoints") base.out = folder.parent_path().string();  // wherever the run has been moved
+    }
+    config_ = a_.settings.merge(base);
+    resolve_config(config_);
   }
-  train::TrainerOptions options;
-  options.max_epochs = a.config.epochs > 0 ? a.config.epochs : a.config.max_steps > 0 ? -1 : data.usual_epochs;
-  options.max_steps = a.config.max_steps;
-  options.gradient_clip = a.config.clip;
-  options.quiet = a.quiet || a.json;
-  options.out_dir = a.fast_dev_run ? "" : a.out;
-  options.resume_from = a.resume;
-  options.interrupt = &interrupted;
-  if (a.limit_batches > 0) options.limit_train_batches = options.limit_val_batches = a.limit_batches;
-  options.overfit_batches = a.overfit;
-  options.fast_dev_run = a.fast_dev_run ? 1 : 0;
-  if (!a.fast_dev_run) {
-    write_config(a.out, a.config);
-    options.callbacks.push_back(std::make_shared<train::ModelCheckpoint>(
-        train::CheckpointOptions{.monitor = data.task == Task::kClassification ? "val_accuracy" : "val_loss"}));
-    train::ReportOptions report{.title = a.config.model + " on " + a.config.data};
-    const nlohmann::json values = a.config;
-    for (const auto& [name, value] : values.items()) report.config.emplace_back(name, value.is_string() ? value.get<std::string>() : value.dump());
-    report.class_names = data.classes;
-    options.loggers = {std::make_shared<train::CSVLogger>(a.out + "/log.csv"), std::make_shared<train::TensorBoardLogger>(a.out)};
+
+  void find_rate(const DataSet& data) {
+    const train::LRFinderResult found = train::find_lr(*learner_, data.train, {.min_lr = 1e-6, .max_lr = 1, .steps = 100});
+    char text[32];
+    std::snprintf(text, sizeof(text), "%.3g", found.suggestion);
+    TAEDA_CHECK_VALUE(found.suggestion > 0, "[--lr] no rate was found at which the loss falls: tried ", found.lrs.size(),
+                      "; give one, for example --lr 0.001");
+    config_.lr = text;
+    learner_->set_lr(config_.lr);
+    if (!a_.silent()) std::cout << "rate    " << text << " is where the loss falls fastest, of " << found.lrs.size() << " tried\n" << std::flush;
+  }
+
+  void introduce(const DataSet& data) {
+    info_ = train::inspect(*learner_, learner_->example_input());
+    if (a_.silent()) return;
+    std::cout << "data    " << config_.data << ": " << train::grouped(data.train_size) << " training samples, " << train::grouped(data.val_size)
+              << " for validation (" << data.val_name << ")\n"
+              << "model   " << config_.model << "\n"
+              << summary_table(info_);
+    std::cout << "run     ";
+    if (config_.epochs > 0) std::cout << config_.epochs << (config_.epochs == 1 ? " epoch" : " epochs");
+    if (config_.max_steps > 0) std::cout << (config_.epochs > 0 ? ", at most " : "") << train::grouped(config_.max_steps) << " steps";
+    std::cout << ", batches of " << config_.batch_size << ", AdamW, rate " << config_.lr << " (" << config_.schedule << "), seed " << config_.seed << ", "
+              << get_num_threads() << (get_num_threads() == 1 ? " thread\n" : " threads\n");
+    if (!checkpoint_.empty()) std::cout << "resume  " << checkpoint_ << "\n";
+    std::cout << std::flush;
+  }
+
+  train::TrainerOptions make_options() const {
+    train::TrainerOptions options;
+    options.max_epochs = config_.epochs > 0 ? config_.epochs : -1;
+    options.max_steps = config_.max_steps > 0 ? config_.max_steps : -1;
+    options.gradient_clip = config_.clip;
+    if (config_.val_every > 0) {
+      options.val_check_interval = config_.val_every;
+      options.check_val_every_n_epoch = 0;
+    }
+    options.validate_at_end = true;
+    if (config_.limit_batches > 0) options.limit_train_batches = options.limit_val_batches = config_.limit_batches;
+    options.overfit_batches = config_.overfit;
+    options.fast_dev_run = a_.fast_dev_run ? 1 : 0;
+    options.resume_from = checkpoint_;
+    options.interrupt = &interrupted;
+    options.quiet = a_.silent();
+    options.model_summary = false;
+    if (!options.quiet) options.callbacks.push_back(std::make_shared<train::ProgressBar>(stdout));
+    if (config_.ema > 0) options.callbacks.push_back(std::make_shared<train::EMA>(config_.ema));
+    return options;
+  }
+
+  /// Checkpoints, logs and the report.
+  void add_outputs(train::TrainerOptions& options) {
+    if (checkpoint_.empty()) {
+      const std::string aside = put_aside(config_.out);
+      if (!aside.empty() && !a_.silent()) std::cout << "out     the earlier run in " << config_.out << " is now " << aside << "\n" << std::flush;
+    }
+    fs::create_directories(config_.out);
+    io::write_file(config_.out + "/config.toml", write_toml(config_));
+    options.out_dir = config_.out;
+    best_ = std::make_shared<train::ModelCheckpoint>(train::CheckpointOptions{.monitor = learner_->monitor()});
+    train::ReportOptions report{.title = config_.model + " on " + config_.data, .class_names = learner_->data().classes};
+    for_each_setting([&](const char* name, auto member, const char*, const char*) { report.config.emplace_back(name, str(std::boolalpha, config_.*member)); });
+    options.hyperparameters = report.config;
+    const auto board = std::make_shared<train::TensorBoardLogger>(config_.out);
+    options.loggers = {std::make_shared<train::CSVLogger>(config_.out + "/log.csv"), board};
+    if (checkpoint_.empty()) board->add_graph(*learner_, info_.output);
+    info_.output = Tensor();
+    options.callbacks.push_back(best_);
+    options.callbacks.push_back(std::make_shared<BoardDetails>(board));
     options.callbacks.push_back(std::make_shared<train::Report>(std::move(report)));
   }
-  std::signal(SIGINT, on_interrupt);
-  train::Trainer trainer(options);
-  const train::FitResult result = trainer.fit(learner, data.train, data.val);
-  if (a.json) {
-    nlohmann::json object = {{"epochs", result.epochs}, {"steps", result.steps}, {"seconds", result.seconds},
+
+  nlohmann::json as_json(const train::FitResult& result) const {
+    nlohmann::json object = {{"epochs", result.epochs}, {"steps", result.steps}, {"seconds", result.seconds}, {"stopped_by", result.stopped_by},
+                             {"lr", std::strtod(config_.lr.c_str(), nullptr)}, {"parameters", info_.parameters},
                              {"best_checkpoint", result.best_checkpoint}, {"last_checkpoint", result.last_checkpoint}};
+    if (has_best()) {
+      object["best_metric"] = best_->monitor();
+      object["best_value"] = best_->best_value();
+      object["report"] = config_.out + "/report.html";
+    }
     for (const auto& [name, value] : result.metrics) object[name] = value;
-    std::cout << object.dump() << "\n";
-  } else if (!a.quiet) {
-    std::cout << "done in " << result.seconds << " s: " << result.epochs << " epochs, " << result.steps << " steps\n";
-    print_metrics(result.metrics, false);
-    if (!result.best_checkpoint.empty()) std::cout << "best   " << result.best_checkpoint << "\n";
-    if (!a.fast_dev_run) std::cout << "report " << a.out << "/report.html\n";
-    if (interrupted.load()) std::cout << "interrupted; go on with: taeda train --resume " << result.last_checkpoint << " …\n";
+    return object;
   }
-}
+
+  bool has_best() const { return best_ && !best_->best_path().empty(); }
+
+  void tell(const train::FitResult& result) const {
+    if (has_best()) std::cout << "best    " << best_->monitor() << " " << best_->best_value() << ": " << best_->best_path() << "\n";
+    if (!a_.fast_dev_run) std::cout << "report  " << config_.out << "/report.html\n";
+    if (result.stopped_by == "interrupt") {
+      std::cout << (a_.fast_dev_run ? "stopped" : "stopped; go on with: taeda train --resume " + config_.out) << "\n";
+    } else if (!a_.fast_dev_run) {
+      const bool text = learner_->data().task == Task::kLanguage;
+      std::cout << "next    taeda predict " << config_.out << (text ? " --length 500\n" : learner_->data().is_image() ? " IMAGE.png\n" : " FILE.csv\n");
+    }
+  }
+
+  const TrainArguments& a_;
+  RunConfig config_;
+  std::string checkpoint_;
+  std::shared_ptr<Learner> learner_;
+  train::ModelInfo info_;
+  std::shared_ptr<train::ModelCheckpoint> best_;
+};
 
 }  // namespace
 
 void add_train(CLI::App& app) {
   auto a = std::make_shared<TrainArguments>();
   CLI::App* c = app.add_subcommand("train", "Train a model on data");
-  c->add_option("--data", a->config.data, "digits, mnist:DIR, cifar:DIR, folder:DIR, csv:FILE or text:FILE")->capture_default_str();
-  c->add_option("--target", a->config.target, "csv: the column to predict");
-  c->add_option("--model", a->config.model, "linear, mlp, cnn, resnet8, resnet18, resnet50, mobilenet_v2, lstm or gpt")
-      ->capture_default_str();
-  c->add_option("--epochs", a->config.epochs, "Passes over the data; 0: by data")->check(CLI::NonNegativeNumber);
-  c->add_option("--max-steps", a->config.max_steps, "Optimizer steps; -1: no limit")->capture_default_str();
-  c->add_option("--batch-size", a->config.batch_size, "Samples of a step; 0: by data")->check(CLI::NonNegativeNumber);
-  c->add_option("--lr", a->config.lr, "Learning rate; 0: by model")->check(CLI::NonNegativeNumber);
-  c->add_option("--weight-decay", a->config.weight_decay, "AdamW's weight decay")->capture_default_str();
-  c->add_option("--schedule", a->config.schedule, "onecycle, cosine or none")->capture_default_str();
-  c->add_option("--clip", a->config.clip, "Largest joint norm of the gradients; 0: none");
-  c->add_option("--width", a->config.width, "Width of the model; 0: its default");
-  c->add_option("--depth", a->config.depth, "Layers of mlp, lstm and gpt; 0: the default");
-  c->add_option("--heads", a->config.heads, "Attention heads of gpt")->capture_default_str()->check(CLI::PositiveNumber);
-  c->add_option("--block", a->config.block, "Characters that lstm and gpt see at once")->capture_default_str()->check(CLI::PositiveNumber);
-  c->add_option("--dropout", a->config.dropout, "Dropout probability")->check(CLI::Range(0.0, 1.0));
-  c->add_option("--image-size", a->config.image_size, "folder: side of the images; 0: 64");
-  c->add_flag("--augment,!--no-augment", a->config.augment, "Shift training images by a few pixels (on by default)");
-  c->add_option("--seed", a->config.seed, "Seed of weights, order and dropout")->capture_default_str();
-  c->add_option("--threads", a->threads, "Compute threads; 0: all cores");
-  c->add_option("--out", a->out, "Folder for checkpoints, logs and the report")->capture_default_str();
-  c->add_option("--resume", a->resume, "A checkpoint to go on from");
-  c->add_option("--limit-batches", a->limit_batches, "At most so many batches an epoch");
-  c->add_option("--overfit", a->overfit, "Train and validate on the first so many batches");
-  c->add_flag("--fast-dev-run", a->fast_dev_run, "One batch of everything, nothing written");
-  c->add_flag("--quiet", a->quiet, "Print nothing");
-  c->add_flag("--json", a->json, "Print one JSON object at the end");
-  c->add_flag("--print-config", a->print_config, "Print the configuration and stop");
-  c->set_config("--config", "", "A TOML file with these options; the command line wins");
-  c->footer("Examples:\n  taeda train --data digits --model cnn\n  taeda train --data csv:houses.csv --target price --model mlp\n"
-            "  taeda train --data text:book.txt --model gpt --max-steps 2000");
-  c->callback([a] { run_train(*a); });
-}
-
-void add_eval(CLI::App& app) {
-  struct Arguments {
-    std::string dir, data;
-    bool json = false;
-  };
-  auto a = std::make_shared<Arguments>();
-  CLI::App* c = app.add_subcommand("eval", "Measure a trained model on validation data");
-  c->add_option("dir", a->dir, "Folder of the run")->required();
-  c->add_option("--data", a->data, "Other data of the same kind; by default the run's");
-  c->add_flag("--json", a->json, "Print one JSON object");
-  c->callback([a] {
-    RunConfig config = read_config(a->dir);
-    if (!a->data.empty()) config.data = a->data;
-    const DataSet data = open_data(config);
-    auto learner = load_learner(config, data, find_checkpoint(a->dir));
-    train::TrainerOptions options;
-    options.quiet = true;
-    train::Trainer trainer(options);
-    print_metrics(trainer.validate(learner, data.val), a->json);
+  a->settings.add(*c);
+  CLI::Option* resume = c->add_option("--resume", a->resume, "Go on with the run in --out, or with this run's folder or checkpoint")
+                            ->expected(0, 1)
+                            ->type_name("[RUN]")
+                            ->group("Run");
+  c->add_flag("--fast-dev-run", a->fast_dev_run, "Try one batch of everything; write nothing")->group("Run");
+  c->add_flag("--quiet", a->quiet, "Print nothing")->group("Run");
+  c->add_flag("--json", a->json, "Print one JSON object at the end, and nothing else")->group("Run");
+  c->add_flag("--print-config", a->print_config, "Print all settings as TOML, as --config takes them, and stop")->group("Run");
+  c->footer("Examples:\n"
+            "  taeda train                                       reads the built-in digits with a small network\n"
+            "  taeda train --data mnist:DIR --epochs 5\n"
+            "  taeda train --data csv:houses.csv --target price\n"
+            "  taeda train --data text:book.txt --max-steps 2000 --val-every 500\n"
+            "  taeda train --resume taeda-run --epochs 40        goes on, for longer\n"
+            "  taeda train --print-config > run.toml; taeda train --config run.toml --lr find");
+  c->callback([a, resume] {
+    a->resumes = resume->count() > 0;
+    const int status = TrainRun(*a).run();
+    if (status != 0) throw Exit{status};
   });
 }
 

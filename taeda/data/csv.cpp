@@ -155,6 +155,23 @@ std::vector<std::string> CsvTable::names() const {
   return out;
 }
 
+CsvTable CsvTable::select(const std::vector<size_t>& rows) const {
+  CsvTable out;
+  out.rows = rows.size();
+  for (const CsvColumn& column : columns) {
+    CsvColumn& part = out.columns.emplace_back();
+    part.name = column.name;
+    part.numeric = column.numeric;
+    for (const size_t row : rows) {
+      TAEDA_CHECK_INDEX(row < this->rows, "[csv] rows must be below ", this->rows, ": got ", row, "; count from 0");
+      part.missing.push_back(column.missing[row]);
+      if (column.numeric) part.numbers.push_back(column.numbers[row]);
+      else part.texts.push_back(column.texts[row]);
+    }
+  }
+  return out;
+}
+
 const CsvColumn& CsvTable::at(std::string_view name) const {
   const CsvColumn* column = find(name);
   std::string known;

@@ -38,6 +38,8 @@ struct TAEDA_API CsvTable {
   /// Throws ValueError that lists the names there are.
   const CsvColumn& at(std::string_view name) const;
   std::vector<std::string> names() const;
+  /// A table of these rows, the columns' kinds unchanged.
+  CsvTable select(const std::vector<size_t>& rows) const;
 };
 
 /// Quoted fields ("a, b", "say ""yes""", line ends inside quotes), LF and CRLF, a byte order mark. Throws IoError with the line's number for
@@ -56,6 +58,9 @@ class TAEDA_API TableEncoder {
   /// Learns from `table`. `kAuto`: classification when the target is text, or whole numbers of at most 20 kinds. Throws ValueError when there
   /// is no such target (the names are listed), or no other column.
   TableEncoder(const CsvTable& table, const std::string& target, CsvTask task = CsvTask::kAuto);
+  /// Learns means, spreads and categories from `training` alone, a selection of the rows of `table`; from all rows only the kind of task and the
+  /// names of the classes.
+  TableEncoder(const CsvTable& table, const CsvTable& training, const std::string& target, CsvTask task = CsvTask::kAuto);
 
   /// float32 (rows, features). Throws ValueError when a column is missing or of another kind.
   Tensor features(const CsvTable& table) const;
@@ -84,7 +89,7 @@ class TAEDA_API TableEncoder {
     double mean = 0, spread = 1;
     std::vector<std::string> categories;
   };
-  void learn_target(const CsvColumn& column, CsvTask task);
+  void learn_target(const CsvColumn& column, const CsvColumn& training, CsvTask task);
   void name_features();
 
   std::vector<Input> inputs_;

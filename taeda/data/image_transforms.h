@@ -10,12 +10,27 @@
 #include "taeda/data/transforms.h"
 #include "taeda/io/image.h"
 
+namespace taeda::data {
+
+/// How far `RandomAffine` goes.
+struct AffineRange {
+  double degrees = 0;    ///< turns by at most so much either way
+  double translate = 0;  ///< moves by at most so many pixels along each axis
+  double scale = 0;      ///< sizes by a factor from 1 - scale to 1 + scale
+  double shear = 0;      ///< slants by at most so many degrees
+  double flip = 0;       ///< the probability of a mirror image
+  double fill = 0;       ///< of what comes in from outside
+};
+
+}  // namespace taeda::data
+
 namespace taeda::data::detail {
 TAEDA_API Tensor random_crop(const Tensor& image, int64_t height, int64_t width, int64_t padding, double fill, Random& random);
 TAEDA_API Tensor random_resized_crop(const Tensor& image, int64_t height, int64_t width, std::array<double, 2> scale, std::array<double, 2> ratio,
                                      Random& random);
 TAEDA_API Tensor color_jitter(const Tensor& image, double brightness, double contrast, double saturation, double hue, Random& random);
 TAEDA_API Tensor resize_shorter(const Tensor& image, int64_t size);
+TAEDA_API Tensor random_affine(const Tensor& images, const AffineRange& range, Random& random);
 }  // namespace taeda::data::detail
 
 namespace taeda::data::transforms {
@@ -84,6 +99,19 @@ struct ColorJitter : public TensorTransform<Target> {
     return data::detail::color_jitter(image, brightness, contrast, saturation, hue, current_random());
   }
   double brightness, contrast, saturation, hue;
+};
+
+/// Turns, moves, sizes and slants around the middle, each by a random amount in its range, with bilinear interpolation. Batches of tensors in memory
+/// are changed whole.
+template <class Target = Tensor>
+struct RandomAffine : public TensorTransform<Target> {
+  explicit RandomAffine(AffineRange range) : range(range) {}
+  Tensor operator()(Tensor image) override { return data::detail::random_affine(image, range, current_random()); }
+  Example<Tensor, Target> apply_stacked(Example<Tensor, Target> batch) {
+    batch.data = data::detail::random_affine(batch.data, range, current_random());
+    return batch;
+  }
+  AffineRange range;
 };
 
 /// uint8 to float32 in [0, 1], then (x - mean) / stddev by channel where given: one pass.

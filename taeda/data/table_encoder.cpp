@@ -60,9 +60,11 @@ std::vector<std::string> texts_of(const Value& value) {
 
 }  // namespace
 
-TableEncoder::TableEncoder(const CsvTable& table, const std::string& target, CsvTask task) : target_(target) {
-  learn_target(table.at(target), task);
-  for (const CsvColumn& column : table.columns) {
+TableEncoder::TableEncoder(const CsvTable& table, const std::string& target, CsvTask task) : TableEncoder(table, table, target, task) {}
+
+TableEncoder::TableEncoder(const CsvTable& table, const CsvTable& training, const std::string& target, CsvTask task) : target_(target) {
+  learn_target(table.at(target), training.at(target), task);
+  for (const CsvColumn& column : training.columns) {
     if (column.name == target) continue;
     Input input{column.name, column.numeric, 0, 1, {}};
     if (column.numeric) {
@@ -80,7 +82,7 @@ TableEncoder::TableEncoder(const CsvTable& table, const std::string& target, Csv
   TAEDA_CHECK_VALUE(!feature_names_.empty(), "[csv] the table must have columns besides the target: got only '", target, "'; check the delimiter");
 }
 
-void TableEncoder::learn_target(const CsvColumn& column, CsvTask task) {
+void TableEncoder::learn_target(const CsvColumn& column, const CsvColumn& training, CsvTask task) {
   std::set<double> kinds;
   bool whole = true;
   for (const double x : column.numbers) {
@@ -93,7 +95,7 @@ void TableEncoder::learn_target(const CsvColumn& column, CsvTask task) {
   classification_ = task == CsvTask::kClassification ||
                     (task == CsvTask::kAuto && (!column.numeric || (whole && kinds.size() <= kMaxClassesOfNumbers)));
   if (!classification_) {
-    const Moments m = moments(column.numbers);
+    const Moments m = moments(training.numbers);
     target_mean_ = m.mean;
     target_spread_ = m.spread;
   } else if (column.numeric) {

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <set>
 
+#include "taeda/data/random.h"
 #include "taeda/io/file.h"
 #include "taeda/io/tensor_bytes.h"
 
@@ -123,6 +124,31 @@ Example<> TextDataset::get_stacked(ArrayRef<size_t> indices) {
     target += block_size_;
   }
   return batch;
+}
+
+TextBlocks::~TextBlocks() = default;
+
+std::optional<size_t> TextBlocks::size() const {
+  return static_cast<size_t>((windows_.tokens().size(0) - 1) / windows_.block_size());
+}
+
+Example<> TextBlocks::get(size_t index) {
+  const std::vector<size_t> one = {index};
+  Example<> batch = get_stacked(one);
+  return {batch.data.select(0, 0), batch.target.select(0, 0)};
+}
+
+Example<> TextBlocks::get_stacked(ArrayRef<size_t> indices) {
+  Random& random = current_random();
+  const auto block = static_cast<size_t>(windows_.block_size()), last = *windows_.size() - 1;
+  std::vector<size_t> starts;
+  starts.reserve(indices.size());
+  for (const size_t index : indices) {
+    TAEDA_CHECK_INDEX(index < *size(), "[TextBlocks] the number of a sample must be below the size: got ", index, " of ", *size(),
+                      "; check the sampler's size");
+    starts.push_back(std::min(last, index * block + static_cast<size_t>(random.below(static_cast<int64_t>(block)))));
+  }
+  return windows_.get_stacked(starts);
 }
 
 }  // namespace datasets

@@ -60,5 +60,22 @@ class TAEDA_API TextDataset : public Dataset<TextDataset> {
   int64_t block_size_;
 };
 
+/// One pass over a text: as many windows of `block_size` tokens as lie side by side in it, each moved on by a random number of tokens below
+/// `block_size`, so that every epoch sees the text once, cut elsewhere.
+class TAEDA_API TextBlocks : public Dataset<TextBlocks> {
+ public:
+  /// `tokens`: int64 (n). Throws ValueError when there is not one window.
+  TextBlocks(Tensor tokens, int64_t block_size) : windows_(std::move(tokens), block_size) {}
+  ~TextBlocks() override;
+
+  Example<> get(size_t index) override;
+  /// int64 (N, block), twice.
+  Example<> get_stacked(ArrayRef<size_t> indices);
+  std::optional<size_t> size() const override;
+
+ private:
+  TextDataset windows_;
+};
+
 }  // namespace datasets
 }  // namespace taeda::data

@@ -189,7 +189,7 @@ std::vector<double> OneCycleLR::get_lrs() {
   int phase = 0;
   while (phase + 1 < phases && n > ends[phase]) ++phase;
   const double start = phase ? ends[phase - 1] : 0;
-  const double part = (n - start) / (ends[phase] - start);
+  const double part = ends[phase] > start ? (n - start) / (ends[phase] - start) : 1;  // a phase without steps is over
   const auto anneal = [&](double from, double to) {
     if (o.anneal_strategy == Anneal::kLinear) return (to - from) * part + from;
     return to + (from - to) / 2 * (std::cos(kPi * part) + 1);

@@ -32,6 +32,8 @@ class TAEDA_API Callback {
   /// Validation inside a fit, and `validate`.
   virtual void on_validation_start(Trainer&, Module&) {}
   virtual void on_validation_end(Trainer&, Module&) {}
+  /// After `on_validation_end` of all callbacks, checkpoints included.
+  virtual void after_validation(Trainer&, Module&) {}
   virtual void on_test_start(Trainer&, Module&) {}
   virtual void on_test_end(Trainer&, Module&) {}
   /// After each batch of validation, test and prediction.

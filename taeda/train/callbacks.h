@@ -38,6 +38,9 @@ class TAEDA_API ModelCheckpoint : public Callback {
   std::string best_path() const;
   double best_value() const;
   std::string last_path() const { return last_path_; }
+  /// Optimizer steps done when the best file was written; -1 while there is none.
+  int64_t best_step() const { return best_step_; }
+  const std::string& monitor() const { return options_.monitor; }
   /// The files kept, best first.
   const std::vector<std::pair<std::string, double>>& kept() const { return kept_; }
 
@@ -61,6 +64,7 @@ class TAEDA_API ModelCheckpoint : public Callback {
   std::vector<std::pair<std::string, double>> kept_;
   std::string last_path_;
   int64_t last_step_ = -1;  ///< optimizer steps at the last save by step
+  int64_t best_step_ = -1;
   std::chrono::steady_clock::time_point last_time_;
 };
 
@@ -90,22 +94,6 @@ class TAEDA_API EarlyStopping : public Callback {
   double best_ = 0;
   bool any_ = false;
   int64_t waited_ = 0;
-};
-
-/// A layer of a model.
-struct LayerInfo {
-  std::string name, type, shapes;
-  int64_t parameters = 0, trainable = 0;
-};
-/// The layers that own parameters or have no children, in order.
-TAEDA_API std::vector<LayerInfo> summarize(const nn::Module& model);
-/// A table of them with totals and memory.
-TAEDA_API std::string summary_table(const nn::Module& model);
-
-/// Prints the table when a fit starts.
-class TAEDA_API ModelSummary : public Callback {
- public:
-  void on_fit_start(Trainer& trainer, Module& model) override;
 };
 
 }  // namespace taeda::train

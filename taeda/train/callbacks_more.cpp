@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "taeda/autograd/autograd.h"
+#include "taeda/nn/norm.h"
 #include "taeda/ops/functions.h"
 #include "taeda/train/trainer.h"
 
@@ -39,58 +40,139 @@ void Timer::on_train_batch_end(Trainer& trainer, Module&, const Batch&, const Te
   if (trainer.seconds() >= limit_) trainer.stop("timer");
 }
 
-void EMA::on_fit_start(Trainer&, Module& model) {
-  const std::vector<Tensor> parameters = model.parameters();
-  if (averages_.size() == parameters.size() && steps_ > 0) return;  // of a checkpoint
-  averages_.clear();
-  steps_ = 0;
-  for (const Tensor& p : parameters) averages_.push_back(p.detach().clone());
+namespace detail {
+
+void WeightAverages::start(const nn::Module& model) {
+  tensors_.clear();
+  exchanged_ = false;
+  for (const Tensor& p : model.parameters()) tensors_.push_back(p.detach().clone());
 }
-void EMA::on_after_optimizer_step(Trainer&, Module& model) {
-  const auto n = static_cast<double>(steps_++);
-  const double decay = std::min(decay_, (1 + n) / (10 + n));
+
+void WeightAverages::move_towards(const nn::Module& model, double part) {
   const NoGradGuard no_grad;
   const std::vector<Tensor> parameters = model.parameters();
-  for (size_t i = 0; i < parameters.size(); ++i) averages_[i].mul_(decay).add_(parameters[i], 1 - decay);
+  for (size_t i = 0; i < parameters.size(); ++i) tensors_.at(i).lerp_(parameters[i], part);
 }
-void EMA::exchange(Module& model) {
+
+void WeightAverages::exchange(nn::Module& model) {
   const NoGradGuard no_grad;
   std::vector<Tensor> parameters = model.parameters();
-  for (size_t i = 0; i < parameters.size() && i < averages_.size(); ++i) {
+  TAEDA_CHECK(parameters.size() == tensors_.size(), "[averages] the model must keep its parameters during a run: got ", parameters.size(),
+              " beside averages of ", tensors_.size(), "; make a new callback for another model");
+  for (size_t i = 0; i < parameters.size(); ++i) {
     const Tensor kept = parameters[i].detach().clone();
-    parameters[i].copy_(averages_[i]);
-    averages_[i].copy_(kept);
+    parameters[i].copy_(tensors_[i]);
+    tensors_[i].copy_(kept);
   }
   exchanged_ = !exchanged_;
 }
+
+void WeightAverages::save(serialize::OutputArchive& archive) const {
+  archive.write("exchanged", Value(exchanged_));
+  for (size_t i = 0; i < tensors_.size(); ++i) archive.write(str("averages.", i), tensors_[i]);
+}
+
+void WeightAverages::load(serialize::InputArchive& archive) {
+  Value exchanged;
+  archive.read("exchanged", exchanged);
+  exchanged_ = exchanged.to_bool();
+  tensors_.clear();
+  Tensor average;
+  for (size_t i = 0; archive.try_read(str("averages.", i), average); ++i) tensors_.push_back(std::exchange(average, Tensor()));
+}
+
+}  // namespace detail
+
+EMA::EMA(double decay, bool keep) : decay_(decay), keep_(keep) {
+  TAEDA_CHECK_VALUE(decay >= 0 && decay < 1, "[EMA] the decay must be in [0, 1): got ", decay, "; 0.999 is usual");
+}
+void EMA::on_fit_start(Trainer& trainer, Module& model) {
+  if (trainer.progress().total_batches == 0) {
+    steps_ = 0;
+    averages_.start(model);
+  } else if (averages_.exchanged()) {  // of a checkpoint written while the model had the averages
+    averages_.exchange(model);
+  }
+}
+void EMA::on_after_optimizer_step(Trainer&, Module& model) {
+  if (averages_.empty()) averages_.start(model);  // the checkpoint was written without averages
+  const auto n = static_cast<double>(steps_++);
+  averages_.move_towards(model, 1 - std::min(decay_, (1 + n) / (10 + n)));
+}
 void EMA::on_validation_start(Trainer&, Module& model) {
-  if (steps_ > 0 && !exchanged_) exchange(model);
+  if (steps_ > 0 && !averages_.exchanged()) averages_.exchange(model);
 }
-void EMA::on_validation_end(Trainer&, Module& model) {
-  if (exchanged_) exchange(model);
+void EMA::after_validation(Trainer&, Module& model) {
+  if (averages_.exchanged()) averages_.exchange(model);
 }
-void EMA::on_fit_end(Trainer&, Module& model) {
-  if (!keep_ || steps_ == 0) return;
-  const NoGradGuard no_grad;
-  std::vector<Tensor> parameters = model.parameters();
-  for (size_t i = 0; i < parameters.size(); ++i) parameters[i].copy_(averages_[i]);
+void EMA::on_fit_end(Trainer& trainer, Module& model) {
+  if (keep_ && steps_ > 0 && trainer.stop_reason() != "interrupt") averages_.exchange(model);
 }
 void EMA::on_exception(Trainer&, Module& model, std::exception_ptr) {
-  if (exchanged_) exchange(model);
+  if (averages_.exchanged()) averages_.exchange(model);
 }
 void EMA::save(serialize::OutputArchive& archive) const {
   archive.write("steps", Value(steps_));
-  for (size_t i = 0; i < averages_.size(); ++i) archive.write(str("averages.", i), averages_[i]);
+  averages_.save(archive);
 }
 void EMA::load(serialize::InputArchive& archive) {
   Value steps;
   archive.read("steps", steps);
   steps_ = steps.to_int();
-  averages_.clear();
-  Tensor average;
-  for (size_t i = 0; archive.try_read(str("averages.", i), average); ++i) averages_.push_back(std::exchange(average, Tensor()));
+  averages_.load(archive);
 }
 
+namespace {
+
+/// Forgets the statistics of batch norms, which then take the plain mean of all batches. Returns the momenta there were.
+std::vector<std::optional<double>> restart_batch_norms(nn::Module& model) {
+  std::vector<std::optional<double>> momenta;
+  const auto restart = [&](auto* norm) {
+    if (!norm) return;
+    momenta.push_back(norm->options.momentum());
+    norm->options.momentum(std::nullopt);
+    norm->reset_running_stats();
+  };
+  for (const auto& module : model.modules(false)) {
+    restart(module->as<nn::BatchNorm1dImpl>());
+    restart(module->as<nn::BatchNorm2dImpl>());
+    restart(module->as<nn::BatchNorm3dImpl>());
+  }
+  return momenta;
+}
+
+void give_momenta_back(nn::Module& model, const std::vector<std::optional<double>>& momenta) {
+  size_t next = 0;
+  const auto give = [&](auto* norm) {
+    if (norm) norm->options.momentum(momenta[next++]);
+  };
+  for (const auto& module : model.modules(false)) {
+    give(module->as<nn::BatchNorm1dImpl>());
+    give(module->as<nn::BatchNorm2dImpl>());
+    give(module->as<nn::BatchNorm3dImpl>());
+  }
+}
+
+void copy_into(std::vector<Tensor> to, const std::vector<Tensor>& from) {
+  const NoGradGuard no_grad;
+  for (size_t i = 0; i < to.size(); ++i) to[i].copy_(from.at(i));
+}
+
+}  // namespace
+
+SWA::SWA(double start) : start_(start) {
+  TAEDA_CHECK_VALUE(start >= 0, "[SWA] the averaging must start at a part of the epochs or at an epoch: got ", start, "; 0.75 is usual");
+}
+void SWA::on_fit_start(Trainer& trainer, Module& model) {
+  if (trainer.progress().total_batches == 0) {
+    count_ = 0;
+    averages_ = {};
+  } else if (averages_.exchanged()) {
+    averages_.exchange(model);
+    copy_into(model.buffers(), buffers_);
+  }
+  buffers_.clear();
+}
 void SWA::on_train_epoch_end(Trainer& trainer, Module& model) {
   double from = start_;
   if (start_ <= 1) {
@@ -98,33 +180,32 @@ void SWA::on_train_epoch_end(Trainer& trainer, Module& model) {
     from = std::ceil(start_ * static_cast<double>(trainer.max_epochs()));
   }
   if (static_cast<double>(trainer.epoch()) < from) return;
-  const std::vector<Tensor> parameters = model.parameters();
-  const NoGradGuard no_grad;
-  ++count_;
-  if (count_ == 1) {
-    averages_.clear();
-    for (const Tensor& p : parameters) averages_.push_back(p.detach().clone());
-    return;
-  }
-  for (size_t i = 0; i < parameters.size(); ++i) averages_[i].add_(parameters[i].sub(averages_[i]), 1.0 / static_cast<double>(count_));
+  if (++count_ == 1) averages_.start(model);
+  else averages_.move_towards(model, 1.0 / static_cast<double>(count_));
 }
-void SWA::on_fit_end(Trainer&, Module& model) {
-  if (count_ == 0) return;
-  const NoGradGuard no_grad;
-  std::vector<Tensor> parameters = model.parameters();
-  for (size_t i = 0; i < parameters.size(); ++i) parameters[i].copy_(averages_[i]);
+void SWA::on_fit_end(Trainer& trainer, Module& model) {
+  if (count_ == 0 || trainer.stop_reason() == "interrupt") return;
+  for (const Tensor& buffer : model.buffers()) buffers_.push_back(buffer.detach().clone());
+  averages_.exchange(model);
+  const auto momenta = restart_batch_norms(model);
+  if (momenta.empty()) return;
+  model.train();
+  trainer.replay_training(trainer.batches_per_epoch());
+  give_momenta_back(model, momenta);
 }
 void SWA::save(serialize::OutputArchive& archive) const {
   archive.write("count", Value(count_));
-  for (size_t i = 0; i < averages_.size(); ++i) archive.write(str("averages.", i), averages_[i]);
+  averages_.save(archive);
+  for (size_t i = 0; i < buffers_.size(); ++i) archive.write(str("buffers.", i), buffers_[i]);
 }
 void SWA::load(serialize::InputArchive& archive) {
   Value count;
   archive.read("count", count);
   count_ = count.to_int();
-  averages_.clear();
-  Tensor average;
-  for (size_t i = 0; archive.try_read(str("averages.", i), average); ++i) averages_.push_back(std::exchange(average, Tensor()));
+  averages_.load(archive);
+  buffers_.clear();
+  Tensor buffer;
+  for (size_t i = 0; archive.try_read(str("buffers.", i), buffer); ++i) buffers_.push_back(std::exchange(buffer, Tensor()));
 }
 
 namespace {
@@ -231,6 +312,38 @@ void freeze(nn::Module& module) {
 }
 void unfreeze(nn::Module& module) {
   for (Tensor& p : module.parameters()) p.set_requires_grad(true);
+}
+
+void freeze_to(nn::Module& model, int64_t layers) {
+  std::vector<std::vector<Tensor>> all = parameters_by_layer(model);
+  const auto count = static_cast<int64_t>(all.size());
+  const int64_t frozen = layers < 0 ? count + layers : layers;
+  TAEDA_CHECK_VALUE(frozen >= 0 && frozen <= count, "[freeze_to] the model has ", count, " layers with parameters: got ", layers,
+                    "; count those to freeze, or with a minus those to leave");
+  for (int64_t i = 0; i < count; ++i) {
+    for (Tensor& p : all[static_cast<size_t>(i)]) p.set_requires_grad(i >= frozen);
+  }
+}
+
+FitResult fit_one_cycle(Module& model, LoaderRef train, LoaderRef val, const OneCyclePolicy& policy, TrainerOptions options) {
+  TAEDA_CHECK_VALUE(policy.epochs >= 1 && policy.div > 0 && policy.div_final > 0, "[fit_one_cycle] epochs and divisors must be positive: got ",
+                    policy.epochs, ", ", policy.div, " and ", policy.div_final, "; correct them");
+  options.max_epochs = policy.epochs;
+  options.adjust_optimizers = [&](Optimizers& configured) {
+    const int64_t steps = model.trainer().estimated_steps();
+    TAEDA_CHECK_VALUE(steps > 0, "[fit_one_cycle] the loader must know how many batches it gives: got one that does not; use a sampler of known size");
+    configured.schedules.clear();
+    for (const auto& optimizer : configured.optimizers) {
+      optim::OneCycleOptions cycle{.max_lr = policy.max_lr, .total_steps = steps + 1, .pct_start = policy.pct_start,
+                                   .base_momentum = policy.min_momentum, .max_momentum = policy.max_momentum, .div_factor = policy.div,
+                                   .final_div_factor = policy.div_final / policy.div};
+      if (cycle.max_lr.empty()) {
+        for (const auto& group : optimizer->param_groups()) cycle.max_lr.push_back(group.options().get_lr());
+      }
+      configured.add_schedule({.scheduler = std::make_shared<optim::OneCycleLR>(*optimizer, std::move(cycle)), .interval = Interval::kStep});
+    }
+  };
+  return Trainer(std::move(options)).fit(model, std::move(train), std::move(val));
 }
 
 std::vector<std::vector<Tensor>> parameters_by_layer(const nn::Module& model) {

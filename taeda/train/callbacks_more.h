@@ -8,6 +8,7 @@
 #include "taeda/train/callback.h"
 #include "taeda/train/callbacks.h"
 #include "taeda/train/loader_ref.h"
+#include "taeda/train/trainer.h"
 
 namespace taeda::train {
 
@@ -43,16 +44,42 @@ class TAEDA_API Timer : public Callback {
   double limit_;
 };
 
+namespace detail {
+
+/// Averages beside a model's parameters. Exchanged with them, the model has the averages, and the parameters of the run wait here: whatever
+/// checkpoint is written then holds both, and a run goes on from the right ones.
+class TAEDA_API WeightAverages {
+ public:
+  const std::vector<Tensor>& tensors() const { return tensors_; }
+  bool empty() const { return tensors_.empty(); }
+  bool exchanged() const { return exchanged_; }
+  /// Copies of the parameters.
+  void start(const nn::Module& model);
+  /// average += part · (parameter - average).
+  void move_towards(const nn::Module& model, double part);
+  void exchange(nn::Module& model);
+  void save(serialize::OutputArchive& archive) const;
+  void load(serialize::InputArchive& archive);
+
+ private:
+  std::vector<Tensor> tensors_;
+  bool exchanged_ = false;
+};
+
+}  // namespace detail
+
 /// An exponential moving average of the parameters: average = decay · average + (1 - decay) · parameter after each optimizer step, with a
-/// smaller decay (1 + n) / (10 + n) in the first steps n. Validation runs on the average, and the model keeps it at the end.
+/// smaller decay (1 + n) / (10 + n) in the first steps n. Validation runs on the average, the checkpoints written after it hold it as the model's
+/// weights, and the model keeps it at the end of a run that was not interrupted (`keep`).
 class TAEDA_API EMA : public Callback {
  public:
-  explicit EMA(double decay = 0.999, bool keep = true) : decay_(decay), keep_(keep) {}
-  const std::vector<Tensor>& averages() const { return averages_; }
+  explicit EMA(double decay = 0.999, bool keep = true);
+  /// The averages; after the run, when the model has them, the parameters of the last step.
+  const std::vector<Tensor>& averages() const { return averages_.tensors(); }
   void on_fit_start(Trainer& trainer, Module& model) override;
   void on_after_optimizer_step(Trainer& trainer, Module& model) override;
   void on_validation_start(Trainer& trainer, Module& model) override;
-  void on_validation_end(Trainer& trainer, Module& model) override;
+  void after_validation(Trainer& trainer, Module& model) override;
   void on_fit_end(Trainer& trainer, Module& model) override;
   void on_exception(Trainer& trainer, Module& model, std::exception_ptr error) override;
   std::string state_name() const override { return "EMA"; }
@@ -60,19 +87,19 @@ class TAEDA_API EMA : public Callback {
   void load(serialize::InputArchive& archive) override;
 
  private:
-  void exchange(Module& model);
   double decay_;
   bool keep_;
   int64_t steps_ = 0;
-  std::vector<Tensor> averages_;
-  bool exchanged_ = false;
+  detail::WeightAverages averages_;
 };
 
 /// Stochastic weight averaging (Izmailov et al. 2018): the mean of the parameters at the ends of the epochs from `start` on (a part of
-/// all epochs, or an epoch's number when it is above 1). The model has it at the end. Statistics of batch norms stay those of the run.
+/// all epochs, or an epoch's number when it is above 1). At the end of a run that was not interrupted the model has it, and the batch norms have
+/// learned their statistics anew from the training batches.
 class TAEDA_API SWA : public Callback {
  public:
-  explicit SWA(double start = 0.75) : start_(start) {}
+  explicit SWA(double start = 0.75);
+  void on_fit_start(Trainer& trainer, Module& model) override;
   void on_train_epoch_end(Trainer& trainer, Module& model) override;
   void on_fit_end(Trainer& trainer, Module& model) override;
   std::string state_name() const override { return "SWA"; }
@@ -82,7 +109,8 @@ class TAEDA_API SWA : public Callback {
  private:
   double start_;
   int64_t count_ = 0;
-  std::vector<Tensor> averages_;
+  detail::WeightAverages averages_;
+  std::vector<Tensor> buffers_;  ///< of the run, while the model has the averages
 };
 
 struct LRFinderOptions {
@@ -110,8 +138,32 @@ LRFinderResult find_lr(const M& model, LoaderRef loader, const LRFinderOptions& 
 /// Turns gradients of a module's parameters off and on, as for training a new head first.
 TAEDA_API void freeze(nn::Module& module);
 TAEDA_API void unfreeze(nn::Module& module);
+/// Freezes the first `layers` of a model's layers (`parameters_by_layer`; negative: all but the last -layers), and unfreezes the others.
+TAEDA_API void freeze_to(nn::Module& model, int64_t layers);
 /// Parameter groups by layer with rates that grow from `lr / factor` at the first child to `lr` at the last (discriminative rates).
 TAEDA_API std::vector<std::vector<Tensor>> parameters_by_layer(const nn::Module& model);
 TAEDA_API std::vector<double> layer_rates(size_t layers, double lr, double factor = 10);
+/// Both for an optimizer: `optim::AdamW(layer_groups<optim::AdamWOptions>(*this, 1e-3))`.
+template <class Options>
+std::vector<optim::OptimizerParamGroup> layer_groups(const nn::Module& model, double lr, double factor = 10) {
+  std::vector<std::vector<Tensor>> layers = parameters_by_layer(model);
+  const std::vector<double> rates = layer_rates(layers.size(), lr, factor);
+  std::vector<optim::OptimizerParamGroup> groups;
+  for (size_t i = 0; i < layers.size(); ++i) groups.emplace_back(std::move(layers[i]), std::make_unique<Options>(rates[i]));
+  return groups;
+}
+
+/// The one-cycle policy (Smith, Topin 2018): the rate rises to its maximum and falls to almost nothing, the momentum the other way round.
+struct OneCyclePolicy {
+  int64_t epochs = 1;
+  std::vector<double> max_lr = {};  ///< one for all parameter groups or one each; none: the groups' own rates
+  double pct_start = 0.25;
+  double div = 25;         ///< the first rate is the maximum / div
+  double div_final = 1e5;  ///< the last one is the maximum / div_final
+  double max_momentum = 0.95, min_momentum = 0.85;
+};
+
+/// Trains for `policy.epochs` by the policy, which replaces the model's own schedules.
+TAEDA_API FitResult fit_one_cycle(Module& model, LoaderRef train, LoaderRef val, const OneCyclePolicy& policy, TrainerOptions options = {});
 
 }  // namespace taeda::train

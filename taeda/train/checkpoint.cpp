@@ -87,6 +87,7 @@ void ModelCheckpoint::save_best(Trainer& trainer) {
   std::erase_if(kept_, [&](const auto& entry) { return entry.first == path; });
   const auto place = std::find_if(kept_.begin(), kept_.end(), [&](const auto& entry) { return better(value, entry.second); });
   const bool best = place == kept_.begin();
+  if (best) best_step_ = trainer.global_step();
   kept_.insert(place, {path, value});
   std::string dropped;
   if (options_.save_top_k > 0 && static_cast<int64_t>(kept_.size()) > options_.save_top_k) {
@@ -114,6 +115,7 @@ void ModelCheckpoint::save(serialize::OutputArchive& archive) const {
   archive.write("paths", Value(std::move(paths)));
   archive.write("values", Value(std::move(values)));
   archive.write("last_step", Value(last_step_));
+  archive.write("best_step", Value(best_step_));
 }
 
 void ModelCheckpoint::load(serialize::InputArchive& archive) {
@@ -124,6 +126,7 @@ void ModelCheckpoint::load(serialize::InputArchive& archive) {
   kept_.clear();
   for (size_t i = 0; i < paths.list().size(); ++i) kept_.emplace_back(paths.list()[i].string(), values.list().at(i).to_double());
   last_step_ = step.to_int();
+  if (archive.try_read("best_step", step)) best_step_ = step.to_int();
 }
 
 EarlyStopping::EarlyStopping(EarlyStoppingOptions options) : options_(std::move(options)) {

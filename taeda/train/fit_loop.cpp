@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loop itself: epochs, batches, optimizer steps, validation in between.
 #include <cmath>
+#include <sstream>
 
 #include "taeda/autograd/anomaly.h"
 #include "taeda/autograd/autograd.h"
@@ -17,7 +18,9 @@ void Trainer::run_epochs() {
     if (!progress_.epoch_open) open_epoch();
     train_epoch();
     const bool complete = batches_per_epoch_ < 0 ? !is_stopping() : progress_.batch >= batches_per_epoch_;
-    if (complete) close_epoch();
+    const bool last = is_stopping() || (max_epochs_ >= 0 && progress_.epoch + 1 >= max_epochs_);
+    if (complete && last) validate_at_end();
+    if (complete && !validation_cut_) close_epoch();
     check_limits();
   }
 }
@@ -58,7 +61,7 @@ void Trainer::train_epoch() {
   }
   if (batches_per_epoch_ < 0 && !is_stopping()) {
     if (progress_.accumulated > 0) optimizer_step();
-    if (val_loader_ && progress_.validated_at != progress_.total_batches && (progress_.epoch + 1) % options_.check_val_every_n_epoch == 0) {
+    if (val_loader_ && progress_.validated_at != progress_.total_batches && options_.check_val_every_n_epoch > 0 && in_validated_epoch()) {
       validate_now();
     }
   }
@@ -130,11 +133,20 @@ void Trainer::check_limits() {
   if (!progress_.epoch_open && max_epochs_ >= 0 && progress_.epoch >= max_epochs_) stop("max_epochs");
 }
 
+bool Trainer::in_validated_epoch() const {
+  return options_.check_val_every_n_epoch == 0 || (progress_.epoch + 1) % options_.check_val_every_n_epoch == 0;
+}
+
 bool Trainer::validation_due() const {
   if (!val_loader_ || val_every_ <= 0 || progress_.batch == 0 || progress_.validated_at == progress_.total_batches) return false;
-  if ((progress_.epoch + 1) % options_.check_val_every_n_epoch != 0) return false;
-  const bool across_epochs = val_every_ > batches_per_epoch_ && batches_per_epoch_ >= 0;
+  if (!in_validated_epoch()) return false;
+  const bool across_epochs = options_.check_val_every_n_epoch == 0 || (val_every_ > batches_per_epoch_ && batches_per_epoch_ >= 0);
   return (across_epochs ? progress_.total_batches : progress_.batch) % val_every_ == 0;
+}
+
+void Trainer::validate_at_end() {
+  const bool seen = progress_.validated_at == progress_.total_batches;
+  if (options_.validate_at_end && val_loader_ && val_batches_ != 0 && !seen && progress_.total_batches > 0 && stop_reason_ != "interrupt") validate_now();
 }
 
 void Trainer::validate_now() {
@@ -166,7 +178,15 @@ void Trainer::eval_pass(LoaderRef& loader, Stage stage, Amount limit) {
   const bool overfit = options_.overfit_batches > 0 && !overfit_.empty() && stage == Stage::kValidate;
   if (!overfit) loader->begin();
   bool left_early = !overfit;
+  validation_cut_ = false;
   for (int64_t i = 0; left_early || overfit; ++i) {
+    if (options_.interrupt && options_.interrupt->load(std::memory_order_relaxed) && &loader == &val_loader_) {
+      // Done again, whole, when the run goes on.
+      validation_cut_ = true;
+      progress_.validated_at = -1;
+      stop("interrupt");
+      break;
+    }
     if (batches >= 0 && i >= batches && (!size || batches < static_cast<int64_t>(*size) || overfit)) break;
     std::optional<Batch> batch;
     if (!overfit) batch = loader->next();
@@ -181,9 +201,48 @@ void Trainer::eval_pass(LoaderRef& loader, Stage stage, Amount limit) {
     each([&](Callback& c) { c.on_eval_batch_end(*this, *model_, *batch); });
   }
   if (&loader == &val_loader_) progress_.val_left_early = left_early;
+  if (validation_cut_) {
+    each([&](Callback& c) { c.after_validation(*this, *model_); });
+    return;
+  }
   if (!testing) model_->on_validation_epoch_end();
   if (!sanity_check_) publish(eval_log_.epoch_values());
   each([&](Callback& c) { testing ? c.on_test_end(*this, *model_) : c.on_validation_end(*this, *model_); });
+  if (!testing) each([&](Callback& c) { c.after_validation(*this, *model_); });
+}
+
+void Trainer::replay_training(int64_t limit) {
+  const NoGradGuard no_grad;
+  const Tensor generator = default_generator().get_state();
+  std::stringstream place;
+  const bool keep_place = overfit_.empty() && train_loader_->can_be_saved();
+  if (keep_place) {
+    serialize::OutputArchive archive;
+    train_loader_->save(archive);
+    archive.save_to(place);
+  }
+  Trainer* const trainer = std::exchange(model_->trainer_, nullptr);  // what the steps report is known already
+  try {
+    if (overfit_.empty()) train_loader_->begin();
+    for (int64_t i = 0; limit < 0 || i < limit; ++i) {
+      std::optional<Batch> batch;
+      if (overfit_.empty()) batch = train_loader_->next();
+      else if (i < static_cast<int64_t>(overfit_.size())) batch = overfit_[static_cast<size_t>(i)];
+      if (!batch) break;
+      model_->training_step(*batch, i);
+    }
+  } catch (...) {
+    model_->trainer_ = trainer;
+    throw;
+  }
+  model_->trainer_ = trainer;
+  if (keep_place) {
+    serialize::InputArchive archive;
+    archive.load_from(place);
+    train_loader_->load(archive);
+    if (!progress_.epoch_open && progress_.left_early) train_loader_->begin();  // else the next loop would go on with the epoch that is over
+  }
+  default_generator().set_state(generator);
 }
 
 void Trainer::log_step_values() {

@@ -7,6 +7,10 @@
 
 #include "taeda/train/logger.h"
 
+namespace taeda::nn {
+class Module;
+}
+
 namespace taeda::train {
 
 namespace detail {
@@ -90,7 +94,7 @@ class TAEDA_API MemoryLogger : public Logger {
   std::vector<std::pair<std::string, std::vector<Point>>> series_;
 };
 
-/// Event files that TensorBoard shows: scalars, histograms, images, hyperparameters.
+/// Event files that TensorBoard shows: scalars, histograms, images, text, the model's graph, hyperparameters.
 class TAEDA_API TensorBoardLogger : public Logger {
  public:
   /// The file is made in `folder`, under a name of its own.
@@ -102,6 +106,8 @@ class TAEDA_API TensorBoardLogger : public Logger {
   /// image: uint8 (channels, height, width) with 1, 3 or 4 channels.
   void add_image(const std::string& tag, const Tensor& image, int64_t step);
   void add_text(const std::string& tag, const std::string& text, int64_t step);
+  /// The graph of the operators that made `output` from an example. Throws ValueError when it was made without gradients.
+  void add_graph(const nn::Module& model, const Tensor& output);
   void flush() override { file_.flush(); }
   std::string state_name() const override { return "TensorBoardLogger"; }
   void save(serialize::OutputArchive& archive) override;
@@ -111,6 +117,7 @@ class TAEDA_API TensorBoardLogger : public Logger {
  private:
   void add_summary(const std::string& value, int64_t step);
   void add_event(const std::string& event);
+  static double wall_time();
   std::string folder_;
   detail::GrowingFile file_;
 };

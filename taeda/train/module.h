@@ -37,6 +37,8 @@ class TAEDA_API Module : public nn::Module {
   virtual void test_step(const Batch& batch, int64_t batch_index);
   /// What `Trainer::predict` collects.
   virtual Tensor predict_step(const Batch& batch, int64_t batch_index);
+  /// An input of `predict_step`, with which layers' output shapes are found; undefined: they are not shown.
+  virtual Tensor example_input() const { return {}; }
   /// By default Adam with its default options over all parameters.
   virtual Optimizers configure_optimizers();
   /// false: `training_step` calls `backward` and steps the trainer's optimizers itself.

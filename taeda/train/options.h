@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "taeda/core/export.h"
@@ -16,6 +18,7 @@ namespace taeda::train {
 
 class Callback;
 class Logger;
+class Optimizers;
 
 /// A number of batches (`10`), or a part of all (`0.5`; 1.0 is all).
 class Amount {
@@ -47,7 +50,8 @@ struct TrainerOptions {
   double gradient_clip = 0;             ///< largest joint norm of the gradients; 0: no clipping
   double gradient_clip_value = 0;       ///< largest absolute value of a gradient's element; 0: no clipping
   Amount val_check_interval = 1.0;      ///< validation after so many batches, or that part of an epoch
-  int64_t check_val_every_n_epoch = 1;
+  int64_t check_val_every_n_epoch = 1;  ///< 0: val_check_interval counts batches on from epoch to epoch
+  bool validate_at_end = false;         ///< once more when the run ends after batches that were not validated
   Amount limit_train_batches = 1.0;
   Amount limit_val_batches = 1.0;
   Amount limit_test_batches = 1.0;
@@ -66,6 +70,9 @@ struct TrainerOptions {
   std::string detect_anomaly = "off";  ///< "off", "cheap" or "full" for the whole run
   std::string out_dir = "";         ///< checkpoints, logs, reports; empty: nothing is written
   std::string resume_from = "";     ///< a checkpoint to go on from
+  std::vector<std::pair<std::string, std::string>> hyperparameters = {};  ///< told to the loggers when a run starts
+  /// Changes what the model's configure_optimizers gave: other schedules, say.
+  std::function<void(Optimizers&)> adjust_optimizers = {};
   std::vector<std::shared_ptr<Callback>> callbacks = {};
   std::vector<std::shared_ptr<Logger>> loggers = {};
   /// Set by a signal handler: the run ends after the batch under way, with a checkpoint.

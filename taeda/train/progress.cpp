@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drawing of the progress bar, and the table of a model's layers.
+// Drawing of the progress bar and the table below it.
 #include "taeda/train/progress.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 
 #include "taeda/train/callbacks.h"
 #include "taeda/train/trainer.h"
@@ -30,15 +32,31 @@ std::string number(double value) {
   else std::snprintf(text, sizeof(text), "%.3g", value);
   return text;
 }
+
+bool is_terminal(std::FILE* stream) {
+  const char* const kind = std::getenv("TERM");
+  return isatty(fileno(stream)) != 0 && kind && std::string(kind) != "dumb";
+}
+
+/// Training batches until the end of the run, or of the epoch where the run has none.
+int64_t batches_left(const Trainer& trainer) {
+  const int64_t each = trainer.batches_per_epoch(), done = trainer.progress().batch;
+  int64_t left = each < 0 ? -1 : each - done;
+  if (each >= 0 && trainer.max_epochs() > 0 && trainer.max_epochs() < 1000) left += (trainer.max_epochs() - trainer.epoch() - 1) * each;
+  if (trainer.options().max_steps < 0) return left;
+  const int64_t by_steps = (trainer.options().max_steps - trainer.global_step()) * trainer.options().accumulate_grad_batches;
+  return left < 0 || trainer.max_epochs() < 0 ? by_steps : std::min(left, by_steps);
+}
 }  // namespace
 
 ProgressBar::ProgressBar(std::FILE* stream, std::optional<bool> terminal)
-    : stream_(stream), terminal_(terminal.value_or(isatty(fileno(stream)) != 0)),
+    : stream_(stream), terminal_(terminal.value_or(is_terminal(stream))),
       pause_(terminal_ ? std::chrono::milliseconds(100) : std::chrono::milliseconds(30000)) {}
 
 void ProgressBar::on_fit_start(Trainer& trainer, Module&) {
   epoch_start_ = last_ = Clock::now();
   first_batch_ = trainer.progress().batch;
+  columns_.clear();
 }
 
 void ProgressBar::on_train_epoch_start(Trainer&, Module&) {
@@ -84,13 +102,17 @@ void ProgressBar::draw(const Trainer& trainer, const char* what, int64_t done, i
     char text[48];
     std::snprintf(text, sizeof(text), rate >= 10 ? "  %.0f batches/s" : "  %.2f batches/s", rate);
     line += text;
-    if (total > 0) line += "  " + format_seconds(static_cast<double>(total - done) / rate) + " left";
+    const int64_t remaining = *what ? total - done : batches_left(trainer);
+    if (total > 0 && remaining >= 0) line += "  " + format_seconds(static_cast<double>(remaining) / rate) + " left";
   }
   if (!*what) line += "  loss " + number(trainer.last_loss());
   for (const auto& slot : trainer.train_log().slots()) {
     if (slot.prog_bar && slot.reported && !slot.metric) line += "  " + slot.name + " " + number(slot.last);
   }
   if (terminal_) {
+    struct winsize window {};
+    // A line that wraps could not be drawn over. All of it is ASCII but for names that models choose.
+    if (ioctl(fileno(stream_), TIOCGWINSZ, &window) == 0 && window.ws_col > 1 && line.size() >= window.ws_col) line.resize(window.ws_col - 1u);
     std::fprintf(stream_, "\r\033[K%s", line.c_str());
     drawn_ = true;
   } else {
@@ -103,22 +125,62 @@ void ProgressBar::clear() {
   if (std::exchange(drawn_, false)) std::fputs("\r\033[K", stream_);
 }
 
-void ProgressBar::on_train_epoch_end(Trainer& trainer, Module&) {
-  clear();
-  std::string line = "epoch " + std::to_string(trainer.epoch());
-  if (trainer.max_epochs() > 0 && trainer.max_epochs() < 1000) line += "/" + std::to_string(trainer.max_epochs());
-  line += "  step " + std::to_string(trainer.global_step());
+/// One row: where the run is, the reduced values of the epoch so far, how long the epoch has taken.
+void ProgressBar::add_row(const Trainer& trainer, bool validated) {
+  const bool open = trainer.progress().epoch_open;
+  const int64_t batches = trainer.batches_per_epoch();
+  std::string epoch = std::to_string(trainer.epoch());
+  if (open && batches > 0) {
+    char text[32];
+    std::snprintf(text, sizeof(text), "%.2f", static_cast<double>(trainer.epoch()) + static_cast<double>(trainer.progress().batch) / static_cast<double>(batches));
+    epoch = text;
+  }
+  std::vector<std::pair<std::string, std::string>> cells = {{"epoch", epoch}, {"step", std::to_string(trainer.global_step())}};
   const auto add = [&](const LogBook& book) {
     for (const auto& [name, value] : book.epoch_values()) {
       const bool part = name.size() > 6 && name.compare(name.size() - 6, 6, "_epoch") == 0;
-      if (!part) line += "  " + name + " " + number(value);
+      if (!part) cells.emplace_back(name, number(value));
     }
   };
   add(trainer.train_log());
-  if (trainer.progress().validated_at == trainer.progress().total_batches) add(trainer.eval_log());
-  line += "  " + format_seconds(std::chrono::duration<double>(Clock::now() - epoch_start_).count());
-  std::fprintf(stream_, "%s\n", line.c_str());
+  if (validated) add(trainer.eval_log());
+  const auto* const checkpoint = trainer.find<ModelCheckpoint>();
+  const bool best = validated && checkpoint && !checkpoint->monitor().empty() && checkpoint->best_step() == trainer.global_step();
+  cells.emplace_back("time", format_seconds(std::chrono::duration<double>(Clock::now() - epoch_start_).count()));
+  // Columns stay: a row without one of the values leaves its place empty.
+  std::vector<std::string> names = columns_;
+  for (const auto& [name, text] : cells) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.insert(names.empty() || names.back() != "time" ? names.end() : names.end() - 1, name);
+  }
+  const auto line = [&](const auto& text_of) {
+    std::string out;
+    for (size_t i = 0; i < names.size(); ++i) {
+      const size_t width = std::max(names[i].size(), size_t{i < 2 ? 6u : 8u});
+      const std::string text = text_of(names[i]);
+      out += std::string(width - std::min(width, text.size()), ' ') + text + (i + 1 < names.size() ? "  " : "");
+    }
+    return out;
+  };
+  const auto cell = [&](const std::string& name) {
+    const auto found = std::find_if(cells.begin(), cells.end(), [&](const auto& c) { return c.first == name; });
+    return found == cells.end() ? std::string() : found->second;
+  };
+  clear();
+  if (names != columns_) std::fprintf(stream_, "%s\n", line([](const std::string& name) { return name; }).c_str());
+  columns_ = std::move(names);
+  std::fprintf(stream_, "%s%s\n", line(cell).c_str(), best ? " *" : "");
   std::fflush(stream_);
+}
+
+void ProgressBar::after_validation(Trainer& trainer, Module&) {
+  // The one at the end of an epoch is in the epoch's row.
+  const Progress& p = trainer.progress();
+  if (trainer.is_sanity_check() || !p.epoch_open || p.batch == trainer.batches_per_epoch() || p.validated_at != p.total_batches) return;
+  add_row(trainer, true);
+}
+
+void ProgressBar::on_train_epoch_end(Trainer& trainer, Module&) {
+  add_row(trainer, trainer.progress().validated_at == trainer.progress().total_batches);
 }
 
 void ProgressBar::on_fit_end(Trainer& trainer, Module&) {
@@ -131,53 +193,5 @@ void ProgressBar::on_exception(Trainer&, Module&, std::exception_ptr) {
   if (drawn_) std::fputc('\n', stream_);
   drawn_ = false;
 }
-
-std::vector<LayerInfo> summarize(const nn::Module& model) {
-  std::vector<LayerInfo> out;
-  const auto add = [&](const std::string& name, const nn::Module& module) {
-    LayerInfo info;
-    info.name = name.empty() ? "(model)" : name;
-    info.type = module.name();
-    const size_t colon = info.type.rfind("::");
-    if (colon != std::string::npos) info.type = info.type.substr(colon + 2);
-    if (info.type.size() > 4 && info.type.compare(info.type.size() - 4, 4, "Impl") == 0) info.type.resize(info.type.size() - 4);
-    for (const auto& item : module.named_parameters(false)) {
-      if (!item.value().defined()) continue;
-      info.parameters += item.value().numel();
-      if (item.value().requires_grad()) info.trainable += item.value().numel();
-      info.shapes += str(info.shapes.empty() ? "" : " ", item.key(), " ", item.value().sizes());
-    }
-    if (info.parameters > 0 || (!name.empty() && module.children().empty())) out.push_back(std::move(info));
-  };
-  add("", model);
-  for (const auto& item : model.named_modules(std::string(), false)) add(item.key(), *item.value());
-  return out;
-}
-
-std::string summary_table(const nn::Module& model) {
-  const std::vector<LayerInfo> rows = summarize(model);
-  size_t name_width = 5, type_width = 4;
-  int64_t bytes = 0, parameters = 0, trainable = 0;
-  for (const LayerInfo& row : rows) {
-    name_width = std::max(name_width, row.name.size());
-    type_width = std::max(type_width, row.type.size());
-    parameters += row.parameters;
-    trainable += row.trainable;
-  }
-  for (const Tensor& p : model.parameters()) bytes += p.defined() ? p.numel() * static_cast<int64_t>(p.element_size()) : 0;
-  const auto pad = [](std::string text, size_t width) { return text + std::string(width - std::min(width, text.size()), ' '); };
-  std::string out = pad("layer", name_width) + "  " + pad("type", type_width) + "  parameters  shapes\n";
-  for (const LayerInfo& row : rows) {
-    std::string count = std::to_string(row.parameters);
-    out += pad(row.name, name_width) + "  " + pad(row.type, type_width) + "  " + std::string(10 - std::min<size_t>(10, count.size()), ' ') + count +
-           "  " + row.shapes + "\n";
-  }
-  char text[96];
-  std::snprintf(text, sizeof(text), "%lld parameters, %lld trainable, %.2f MiB\n", static_cast<long long>(parameters),
-                static_cast<long long>(trainable), static_cast<double>(bytes) / 1048576.0);
-  return out + text;
-}
-
-void ModelSummary::on_fit_start(Trainer&, Module& model) { std::fputs(summary_table(model).c_str(), stderr); }
 
 }  // namespace taeda::train

@@ -5,13 +5,15 @@
 #include <chrono>
 #include <cstdio>
 #include <string>
+#include <vector>
 
 #include "taeda/train/callback.h"
 
 namespace taeda::train {
 
-/// Shows how far an epoch is, how fast it goes, the loss and what was reported with `prog_bar`. On a terminal one line is redrawn a few
-/// times a second; elsewhere plain lines are written, one an epoch and one every half a minute.
+/// Shows how far an epoch is, how fast it goes, the loss and what was reported with `prog_bar`: on a terminal in one line that is redrawn a few
+/// times a second, elsewhere in a plain line every half a minute. Below it a table grows by a row at each validation and epoch; an asterisk marks
+/// the rows at which the best checkpoint was written.
 class TAEDA_API ProgressBar : public Callback {
  public:
   /// `terminal`: by default whether the stream is one.
@@ -22,13 +24,17 @@ class TAEDA_API ProgressBar : public Callback {
   void on_train_epoch_end(Trainer& trainer, Module& model) override;
   void on_eval_batch_end(Trainer& trainer, Module& model, const Batch& batch) override;
   void on_validation_start(Trainer& trainer, Module& model) override;
+  void after_validation(Trainer& trainer, Module& model) override;
   void on_fit_end(Trainer& trainer, Module& model) override;
   void on_exception(Trainer& trainer, Module& model, std::exception_ptr error) override;
+  bool runs_last() const override { return true; }
 
  private:
   using Clock = std::chrono::steady_clock;
   void draw(const Trainer& trainer, const char* what, int64_t done, int64_t total, double seconds);
   void clear();
+  void add_row(const Trainer& trainer, bool validated);
+  std::vector<std::string> columns_;
   std::FILE* stream_;
   bool terminal_;
   bool drawn_ = false;

@@ -9,6 +9,7 @@
 #include "taeda/train/callback.h"
 #include "taeda/train/loggers.h"
 #include "taeda/train/metrics.h"
+#include "taeda/train/summary.h"
 
 namespace taeda::train {
 
@@ -28,7 +29,7 @@ class TAEDA_API Report : public Callback {
   ~Report() override;
   const std::string& path() const { return options_.path; }
   /// The whole page.
-  std::string html(const Trainer& trainer, const Module& model) const;
+  std::string html(const Trainer& trainer) const;
 
   std::shared_ptr<Logger> logger() override { return memory_; }
   void on_fit_start(Trainer& trainer, Module& model) override;
@@ -44,12 +45,15 @@ class TAEDA_API Report : public Callback {
     std::string png;
   };
   std::string class_name(int64_t index) const;
+  std::string tiles_html(const Trainer& trainer) const;
+  std::string model_html() const;
   std::string confusion_html() const;
   std::string worst_html() const;
-  void write(Trainer& trainer, Module& model);
+  void write(Trainer& trainer);
 
   ReportOptions options_;
   std::shared_ptr<MemoryLogger> memory_ = std::make_shared<MemoryLogger>();
+  ModelInfo model_;
   std::unique_ptr<ConfusionMatrix> confusion_;
   std::vector<Sample> worst_;  ///< largest loss first
 };

@@ -4,50 +4,18 @@
 #include <array>
 #include <chrono>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
 
 #include "taeda/io/image.h"
 #include "taeda/ops/functions.h"
 #include "taeda/train/loggers.h"
+#include "taeda/train/protobuf.h"
 
 namespace taeda::train {
 
-namespace {
+using namespace protobuf;  // NOLINT(google-build-using-namespace): a few functions of this room
 
-// The wire format: a field is its number and kind as a varint, then a varint, 8 bytes, 4 bytes, or a length and bytes.
-void put_varint(std::string& out, uint64_t value) {
-  for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
-  out += static_cast<char>(value);
-}
-template <class T>
-void put_raw(std::string& out, T value) {
-  char bytes[sizeof(T)];
-  std::memcpy(bytes, &value, sizeof(T));
-  out.append(bytes, sizeof(T));
-}
-void put_int(std::string& out, int field, int64_t value) {
-  put_varint(out, static_cast<uint64_t>(field) << 3);
-  put_varint(out, static_cast<uint64_t>(value));
-}
-void put_double(std::string& out, int field, double value) {
-  put_varint(out, static_cast<uint64_t>(field) << 3 | 1);
-  put_raw(out, value);
-}
-void put_float(std::string& out, int field, float value) {
-  put_varint(out, static_cast<uint64_t>(field) << 3 | 5);
-  put_raw(out, value);
-}
-void put_bytes(std::string& out, int field, const std::string& bytes) {
-  put_varint(out, static_cast<uint64_t>(field) << 3 | 2);
-  put_varint(out, bytes.size());
-  out += bytes;
-}
-std::string packed(const std::vector<double>& values) {
-  std::string out;
-  for (const double value : values) put_raw(out, value);
-  return out;
-}
+namespace {
 
 /// CRC-32C (Castagnoli) with the reflected polynomial 0x82f63b78, masked as TFRecords ask.
 uint32_t masked_crc(const std::string& bytes) {
@@ -66,9 +34,9 @@ uint32_t masked_crc(const std::string& bytes) {
   return (crc >> 15 | crc << 17) + 0xa282ead8u;
 }
 
-double wall_time() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
-
 }  // namespace
+
+double TensorBoardLogger::wall_time() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
 TensorBoardLogger::TensorBoardLogger(const std::string& folder) : folder_(folder), file_("") {
   const auto stamp = static_cast<long long>(wall_time());

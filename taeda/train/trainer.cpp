@@ -11,6 +11,7 @@
 #include "taeda/ops/functions.h"
 #include "taeda/train/callbacks.h"
 #include "taeda/train/progress.h"
+#include "taeda/train/summary.h"
 
 namespace taeda::train {
 
@@ -19,10 +20,13 @@ Trainer::Trainer(TrainerOptions options) : options_(std::move(options)) {
   TAEDA_CHECK_VALUE(o.accumulate_grad_batches >= 1, "[Trainer] accumulate_grad_batches must be at least 1: got ",
                     o.accumulate_grad_batches, "; 1 steps after every batch");
   TAEDA_CHECK_VALUE(o.log_every_n_steps >= 1, "[Trainer] log_every_n_steps must be at least 1: got ", o.log_every_n_steps, "; give one");
-  TAEDA_CHECK_VALUE(o.check_val_every_n_epoch >= 1, "[Trainer] check_val_every_n_epoch must be at least 1: got ",
-                    o.check_val_every_n_epoch, "; leave the validation loader out to validate never");
+  TAEDA_CHECK_VALUE(o.check_val_every_n_epoch >= 1 || (o.check_val_every_n_epoch == 0 && o.val_check_interval.is_count()),
+                    "[Trainer] check_val_every_n_epoch must be at least 1, or 0 beside a val_check_interval in batches: got ", o.check_val_every_n_epoch,
+                    "; leave the validation loader out to validate never");
   TAEDA_CHECK_VALUE(o.gradient_clip >= 0 && o.gradient_clip_value >= 0, "[Trainer] gradients can be clipped at positive bounds: got ",
                     o.gradient_clip, " and ", o.gradient_clip_value, "; 0 is no clipping");
+  TAEDA_CHECK_VALUE(o.detect_anomaly == "off" || o.detect_anomaly == "cheap" || o.detect_anomaly == "full",
+                    "[Trainer] detect_anomaly must be \"off\", \"cheap\" or \"full\": got \"", o.detect_anomaly, "\"; correct it");
   max_epochs_ = o.max_epochs >= 0 ? o.max_epochs : o.max_steps >= 0 || o.max_minutes > 0 ? -1 : 1000;
   if (o.fast_dev_run > 0) {
     max_epochs_ = 1;
@@ -41,14 +45,14 @@ Trainer::~Trainer() {
 void Trainer::take_callbacks() {
   callbacks_ = options_.callbacks;
   for (const auto& callback : callbacks_) TAEDA_CHECK_VALUE(callback, "[Trainer] callbacks must exist: got an empty pointer; leave it out");
-  if (options_.fast_dev_run > 0) std::erase_if(callbacks_, [](const auto& c) { return c->runs_last(); });
+  if (options_.fast_dev_run > 0) std::erase_if(callbacks_, [](const auto& c) { return dynamic_cast<const ModelCheckpoint*>(c.get()); });
   if (!options_.quiet) {
     if (options_.model_summary && !find<ModelSummary>()) callbacks_.insert(callbacks_.begin(), std::make_shared<ModelSummary>());
-    if (options_.progress_bar && !find<ProgressBar>()) callbacks_.push_back(std::make_shared<ProgressBar>());
   }
   if (options_.checkpoints && !options_.out_dir.empty() && !find<ModelCheckpoint>()) {
     callbacks_.push_back(std::make_shared<ModelCheckpoint>(CheckpointOptions{}));
   }
+  if (!options_.quiet && options_.progress_bar && !find<ProgressBar>()) callbacks_.push_back(std::make_shared<ProgressBar>());
   for (const auto& callback : callbacks_) {
     if (options_.fast_dev_run > 0) break;
     if (const auto logger = callback->logger()) options_.loggers.push_back(logger);
@@ -68,6 +72,9 @@ FitResult Trainer::fit_module(Module& model, LoaderRef train, LoaderRef val) {
                                                                                 : autograd::AnomalyLevel::kFull);
   FitResult result;
   try {
+    if (!resumed_ && !options_.hyperparameters.empty()) {
+      for (const auto& logger : options_.loggers) logger->log_hyperparameters(options_.hyperparameters);
+    }
     model_->on_fit_start();
     each([&](Callback& c) { c.on_fit_start(*this, *model_); });
     if (options_.num_sanity_val_steps > 0 && val_loader_ && !resumed_) {
@@ -78,6 +85,7 @@ FitResult Trainer::fit_module(Module& model, LoaderRef train, LoaderRef val) {
     model_->train();
     stage_ = Stage::kTrain;
     run_epochs();
+    if (progress_.epoch_open) validate_at_end();
     finish_fit(result);
   } catch (...) {
     sanity_check_ = false;
@@ -103,6 +111,7 @@ void Trainer::setup_fit(Module& model, LoaderRef train, LoaderRef val) {
   eval_log_ = {};
   stop_reason_.clear();
   model_logs_loss_ = false;
+  validation_cut_ = false;
   seconds_before_ = 0;
   started_ = std::chrono::steady_clock::now();
   if (!options_.out_dir.empty()) std::filesystem::create_directories(options_.out_dir);
@@ -145,6 +154,7 @@ void Trainer::count_batches() {
 
 void Trainer::setup_optimizers() {
   configured_ = model_->configure_optimizers();
+  if (options_.adjust_optimizers) options_.adjust_optimizers(configured_);
   TAEDA_CHECK_VALUE(!configured_.optimizers.empty() || !model_->automatic_optimization(),
                     "[fit] configure_optimizers must give an optimizer: got none; return one, such as optim::Adam(parameters(), 1e-3)");
   for (const ScheduleConfig& config : configured_.schedules) {

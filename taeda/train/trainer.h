@@ -123,6 +123,9 @@ class TAEDA_API Trainer {
   void save_checkpoint(const std::string& path, bool weights_only = false);
   /// Takes a checkpoint over; `fit` does it for `resume_from`.
   void load_checkpoint(const std::string& path);
+  /// Runs `training_step` over the training batches (at most `limit`; -1: all) without gradients and reports, for what layers learn by being run,
+  /// such as the statistics of batch norms. The loader's place and the default generator stay as they are.
+  void replay_training(int64_t limit = -1);
   /// Adds values to the published ones and hands them to the loggers.
   void publish(const MetricList& values);
   /// Reports of the running step; called by Module::log.
@@ -155,7 +158,9 @@ class TAEDA_API Trainer {
   void after_batch();
   void close_epoch();
   bool validation_due() const;
+  bool in_validated_epoch() const;
   void validate_now();
+  void validate_at_end();
   void eval_pass(LoaderRef& loader, Stage stage, Amount limit);
   void step_schedules(Interval interval);
   void check_limits();
@@ -182,6 +187,7 @@ class TAEDA_API Trainer {
   Stage stage_ = Stage::kIdle;
   bool sanity_check_ = false;
   bool resumed_ = false;
+  bool validation_cut_ = false;  ///< by an interrupt
   LogBook train_log_, eval_log_;
   std::map<std::string, double> published_;
   int64_t batch_rows_ = 1;

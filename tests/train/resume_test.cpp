@@ -189,6 +189,76 @@ TEST(Resume, InsideAWindowOfAccumulation) {
   }
 }
 
+TEST(Resume, WithAveragesOfWeights) {
+  const auto run = [](const std::string& folder, int64_t epochs, int64_t stop_at, bool resume, bool ema) {
+    manual_seed(resume ? 77 : 5);
+    auto loader = data::make_data_loader(class_rows(100).map(data::transforms::Stack<>()), 10);
+    auto val = data::make_data_loader<data::samplers::SequentialSampler>(class_rows(40, 2).map(data::transforms::Stack<>()), 10);
+    struct Plain : Model {
+      Optimizers configure_optimizers() override { return optim::SGD(parameters(), optim::SGDOptions(0.05).momentum(0.9)); }
+    } model;
+    TrainerOptions options{.max_epochs = epochs, .val_check_interval = 5, .quiet = true};
+    options.out_dir = folder;
+    if (ema) options.callbacks = {std::make_shared<EMA>(0.9)};
+    else options.callbacks = {std::make_shared<SWA>(2)};
+    if (stop_at > 0) options.callbacks.push_back(std::make_shared<Stopper>(stop_at));
+    if (resume) options.resume_from = folder + "/checkpoints/last.pt";
+    Trainer(options).fit(model, loader, val);
+  };
+  for (const bool ema : {true, false}) {
+    TemporaryFolder whole;
+    run(whole.path(), 4, 0, false, ema);
+    for (const int64_t at : {1, 5, 12, 20, 30, 39}) {
+      TemporaryFolder broken;
+      run(broken.path(), 4, at, false, ema);
+      run(broken.path(), 4, 0, true, ema);
+      EXPECT_EQ(differences(whole.file("checkpoints/last.pt"), broken.file("checkpoints/last.pt")), "") << "stopped after batch " << at;
+    }
+    // A run that ended, and whose model has the averages, goes on for longer from the weights of its last step.
+    TemporaryFolder longer;
+    run(longer.path(), 3, 0, false, ema);
+    run(longer.path(), 4, 0, true, ema);
+    EXPECT_EQ(differences(whole.file("checkpoints/last.pt"), longer.file("checkpoints/last.pt")), "");
+  }
+}
+
+/// Every damage of a checkpoint is an error that names the file, or a run that goes on with changed numbers; never a crash.
+TEST(Resume, DamagedCheckpointsAreRefused) {
+  TemporaryFolder folder;
+  const auto run = [&](const std::string& from) {
+    auto loader = data::make_data_loader(class_rows(40).map(data::transforms::Stack<>()), 10);
+    Model model;
+    TrainerOptions options{.max_epochs = 1, .quiet = true};
+    if (from.empty()) options.out_dir = folder.path();
+    else options.resume_from = from;
+    struct Plain : Model {
+      Optimizers configure_optimizers() override { return optim::Adam(parameters(), 0.01); }
+    } plain;
+    Trainer(options).fit(plain, loader);
+  };
+  run("");
+  const std::string whole = io::read_file(folder.file("checkpoints/last.pt")), damaged = folder.file("damaged.pt");
+  for (size_t length = 0; length < whole.size(); length += whole.size() / 60 + 1) {
+    io::write_file(damaged, whole.substr(0, length));
+    try {
+      run(damaged);
+      ADD_FAILURE() << "cut to " << length;
+    } catch (const IoError& error) {
+      EXPECT_NE(std::string(error.what()).find("damaged.pt"), std::string::npos) << error.what();
+    }
+  }
+  for (size_t at = 0; at < whole.size(); at += whole.size() / 300 + 1) {
+    std::string bytes = whole;
+    bytes[at] = static_cast<char>(bytes[at] ^ 0x5a);
+    io::write_file(damaged, bytes);
+    try {
+      run(damaged);
+    } catch (const Error&) {
+      // named by the readers' own tests
+    }
+  }
+}
+
 TEST(Resume, ANewerOrForeignFileIsRefusedByName) {
   TemporaryFolder folder;
   serialize::OutputArchive archive;

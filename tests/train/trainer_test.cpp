@@ -197,17 +197,8 @@ TEST(Callbacks, TheFinderPutsEverythingBack) {
   EXPECT_TRUE(equal(model.layer->weight, other.layer->weight));
 }
 
-TEST(Callbacks, AveragesOfWeights) {
-  auto train = loader_of(50), val = loader_of(20);
+TEST(Callbacks, FreezeAndRates) {
   Linear model;
-  auto ema = std::make_shared<EMA>(0.9);
-  TrainerOptions options{.max_epochs = 2, .quiet = true};
-  options.callbacks = {ema};
-  Trainer(options).fit(model, train, val);
-  EXPECT_TRUE(equal(model.layer->weight, ema->averages()[0]));
-  options.callbacks = {std::make_shared<SWA>(0.5)};
-  options.max_epochs = 4;
-  EXPECT_NO_THROW(Trainer(options).fit(model, train, val));
   freeze(model);
   EXPECT_FALSE(model.layer->weight.requires_grad());
   unfreeze(model);
