@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "taeda/core/allocator.h"
 #include "taeda/io/archive.h"
 #include "taeda/train/trainer.h"
 
@@ -51,6 +52,18 @@ RunConfig config_of(const serialize::InputArchive& archive, const std::string& c
   return config;
 }
 
+/// While it lives, tensors may take so many bytes more.
+class MemoryBound {
+ public:
+  explicit MemoryBound(size_t bytes) : before_(memory_stats().limit) { set_memory_limit(memory_stats().reserved + bytes + (size_t{64} << 20)); }
+  ~MemoryBound() { set_memory_limit(before_); }
+  MemoryBound(const MemoryBound&) = delete;
+  MemoryBound& operator=(const MemoryBound&) = delete;
+
+ private:
+  size_t before_;
+};
+
 }  // namespace
 
 std::string find_last_checkpoint(const std::string& path) {
@@ -74,7 +87,15 @@ std::shared_ptr<Learner> load_learner(const std::string& checkpoint) {
   const serialize::InputArchive archive = open_checkpoint(checkpoint);
   Value data;
   archive.read("user.data", data);
-  auto learner = std::make_shared<Learner>(config_of(archive, checkpoint), DataInfo::from_value(data));
+  const RunConfig config = config_of(archive, checkpoint);
+  const DataInfo info = DataInfo::from_value(data);
+  std::shared_ptr<Learner> learner;
+  try {
+    const MemoryBound bound(8 * static_cast<size_t>(fs::file_size(checkpoint)));
+    learner = std::make_shared<Learner>(config, info);
+  } catch (const OutOfMemoryError&) {
+    TAEDA_CHECK_IO(false, "[run] ", checkpoint, ": the model that it describes is larger than the file; the file is damaged");
+  }
   serialize::InputArchive model;
   archive.read("model", model);
   learner->load(model);

@@ -167,7 +167,7 @@ void ProgressBar::add_row(const Trainer& trainer, bool validated) {
   };
   clear();
   if (names != columns_) std::fprintf(stream_, "%s\n", line([](const std::string& name) { return name; }).c_str());
-  columns_ = std::move(names);
+  columns_ = names;
   std::fprintf(stream_, "%s%s\n", line(cell).c_str(), best ? " *" : "");
   std::fflush(stream_);
 }

@@ -208,16 +208,16 @@ constexpr const char* kStyle =
     "h1{font-size:26px;margin:0}h2{font-size:16px;margin:0 0 12px}p{margin:4px 0 0}.soft{color:var(--soft)}"
     "section,.tile,figure{background:var(--card);border:1px solid var(--line);border-radius:10px}section{padding:16px 18px;overflow-x:auto}"
     ".tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(130px,1fr));gap:12px;margin:20px 0}.tile{padding:10px 14px}"
-    ".tile b{display:block;font-size:22px;font-weight:600}.tile span{font-size:13px;color:var(--soft)}"
+    ".tile b{display:block;font-size:19px;font-weight:600}.tile span{font-size:13px;color:var(--soft)}"
     ".charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(340px,1fr));gap:14px;margin-bottom:14px}"
     "figure{margin:0;padding:12px 14px}figcaption{font-weight:600;margin-bottom:4px}svg{width:100%;display:block}"
     "svg text{font:11px system-ui,sans-serif;fill:var(--soft)}.grid{stroke:var(--line)}polyline{fill:none;stroke-linejoin:round}"
     "polyline.train{stroke:var(--train);stroke-width:2}polyline.val{stroke:var(--val);stroke-width:2.2}polyline.step{stroke:var(--step);stroke-width:1.4}"
     "circle.train,i.train{fill:var(--train);background:var(--train)}circle.val,i.val{fill:var(--val);background:var(--val)}"
     "circle.step,i.step{fill:var(--step);background:var(--step)}.legend i{display:inline-block;width:14px;height:3px;margin:0 6px 3px 0;vertical-align:middle}"
-    ".legend span{margin-right:12px}.legend{font-size:12.5px;color:var(--soft)}.legend b{color:var(--ink);font-weight:600}"
-    ".two{display:flex;flex-wrap:wrap;gap:14px;align-items:flex-start;margin-bottom:14px}.two section{flex:1 1 340px}"
-    "table{border-collapse:collapse;font-size:13.5px}th,td{padding:3px 14px 3px 0;text-align:left;border-bottom:1px solid var(--line);vertical-align:top}"
+    ".legend span{margin-right:12px;display:inline-block}.legend{font-size:12.5px;color:var(--soft)}.legend b{color:var(--ink);font-weight:600}"
+    ".two{display:flex;flex-wrap:wrap;gap:14px;align-items:flex-start;margin-bottom:14px}.two section{flex:1 1 340px}.two section.wide{flex:2 1 440px}"
+    "table{border-collapse:collapse;font-size:13.5px}th,td{padding:3px 14px 3px 0;text-align:left;border-bottom:1px solid var(--line);vertical-align:top;white-space:nowrap}"
     "th{font-weight:500;color:var(--soft)}.number{text-align:right}.matrix td,.matrix th{text-align:center;min-width:30px;padding:5px 3px;border:2px solid var(--card)}"
     ".matrix td{border-radius:6px}.none{color:var(--line)}.worst{display:grid;grid-template-columns:repeat(auto-fill,minmax(84px,1fr));gap:12px}"
     ".worst div{font-size:12px;line-height:1.35}.worst img{width:84px;height:84px;object-fit:contain;image-rendering:pixelated;display:block;border-radius:6px;margin-bottom:4px;background:#000}";
@@ -321,7 +321,7 @@ std::string Report::tiles_html(const Trainer& trainer) const {
 }
 
 std::string Report::model_html() const {
-  std::string out = "<section><h2>Model</h2><table><tr><th>layer</th><th>type</th><th>output</th><th class=\"number\">parameters</th></tr>\n";
+  std::string out = "<section class=\"wide\"><h2>Model</h2><table><tr><th>layer</th><th>type</th><th>output</th><th class=\"number\">parameters</th></tr>\n";
   for (const LayerInfo& layer : model_.layers) {
     out += str("<tr><td>", escaped(layer.name), "</td><td>", escaped(layer.type), "</td><td>", escaped(layer.output), "</td><td class=\"number\">",
                layer.parameters > 0 ? grouped(layer.parameters) : std::string(), "</td></tr>\n");
@@ -342,8 +342,9 @@ std::string Report::html(const Trainer& trainer) const {
   if (confusion_) out += "<section><h2>Confusion matrix</h2>" + confusion_html() + "</section>\n";
   if (!worst_.empty()) out += "<section><h2>Worst samples</h2>" + worst_html() + "</section>\n";
   out += "</div>\n<div class=\"two\">\n" + model_html();
-  if (!options_.config.empty()) out += "<section><h2>Configuration</h2>" + table(options_.config) + "</section>\n";
-  out += "<section><h2>Environment</h2>" +
+  out += "<section>";
+  if (!options_.config.empty()) out += "<h2>Configuration</h2>" + table(options_.config) + "<p>&nbsp;</p>";
+  out += "<h2>Environment</h2>" +
          table({{"taeda", str(TAEDA_VERSION_MAJOR, ".", TAEDA_VERSION_MINOR, ".", TAEDA_VERSION_PATCH)},
                 {"threads", std::to_string(get_num_threads())},
                 {"processor", cpu::simd_target_name(cpu::simd_target())},

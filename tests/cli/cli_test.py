@@ -14,6 +14,7 @@ import signal
 import subprocess
 import time
 import unittest
+import zipfile
 from pathlib import Path
 
 from support import CURSOR_CODES, TAEDA, ProgramTest, bars, flowers, friedman, png
@@ -108,6 +109,8 @@ class TrainTest(ProgramTest):
         self.assertEqual(err, "")
         for code in CURSOR_CODES:
             self.assertNotIn(code, out)
+        self.assertRegex(out, r"(?m)^ *epoch +step +train_loss +val_loss +val_accuracy +time$")
+        self.assertRegex(out, r"(?m)^ *3 +135 +\d\.\d{4} +\d\.\d{4} +0\.\d{4} +\d:\d\d( \*)?$")
         for part in ("1,437 training samples", "Conv2d", "parameters", "val_accuracy", "best    val_accuracy 0.9", "report  taeda-run/report.html", " *"):
             self.assertIn(part, out)
         names = {path.name for path in (self.dir / "taeda-run").iterdir()}
@@ -284,6 +287,14 @@ class DamageTest(ProgramTest):
             done = subprocess.run([TAEDA, "eval", last], capture_output=True, text=True, cwd=self.dir, timeout=60)
             self.assertIn(done.returncode, (0, 1), f"byte {at}: {done.stderr}")
             self.assertEqual(done.stderr.startswith("taeda: "), done.returncode == 1, done.stderr)
+        # A small file that describes a huge model.
+        last.write_bytes(whole)
+        with zipfile.ZipFile(last) as source, zipfile.ZipFile(self.dir / "huge.pt", "w") as target:
+            for entry in source.infolist():
+                content = source.read(entry)
+                self.assertTrue(not entry.filename.endswith("data.pkl") or b"width = 16    " in content)
+                target.writestr(entry.filename, content.replace(b"width = 16    ", b"width = 999999"))
+        self.fails("eval", "huge.pt", says=["huge.pt", "larger than the file"])
         self.write("weights.pt", b"PK\x03\x04 nothing")
         self.fails("eval", "weights.pt", says="weights.pt")
         self.fails("eval", self.dir, says="there must be a run")
