@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the program's data rest on: random affine maps, windows of text, tables learned from a part of their rows.
+#include <algorithm>
 #include <cmath>
 
 #include "taeda/data/data.h"

@@ -2,7 +2,10 @@
 // Averages of weights, schedules and what can be plugged into a run.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
 
 #include "tests/train/support.h"
 

@@ -2,8 +2,9 @@
 // What each option of the trainer does.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cmath>
-#include <thread>
 
 #include "tests/train/support.h"
 
