@@ -83,6 +83,12 @@ std::string find_checkpoint(const std::string& path) {
 
 RunConfig config_of(const std::string& checkpoint) { return config_of(open_checkpoint(checkpoint), checkpoint); }
 
+int64_t steps_of(const std::string& checkpoint) {
+  Value steps;
+  open_checkpoint(checkpoint).read("progress.global_step", steps);
+  return steps.to_int();
+}
+
 std::shared_ptr<Learner> load_learner(const std::string& checkpoint) {
   const serialize::InputArchive archive = open_checkpoint(checkpoint);
   Value data;

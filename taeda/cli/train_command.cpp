@@ -73,6 +73,7 @@ class TrainRun {
       const std::string from = a_.resume.empty() ? a_.settings.merge(base).out : a_.resume;
       checkpoint_ = find_last_checkpoint(from);
       base = config_of(checkpoint_);
+      steps_before_ = steps_of(checkpoint_);
       const fs::path folder = fs::path(checkpoint_).parent_path();
       if (fs::is_directory(from)) base.out = from;
       else if (folder.filename() == "checkpoints") base.out = folder.parent_path().string();  // wherever the run has been moved
@@ -172,6 +173,8 @@ class TrainRun {
     if (!a_.fast_dev_run) std::cout << "report  " << config_.out << "/report.html\n";
     if (result.stopped_by == "interrupt") {
       std::cout << (a_.fast_dev_run ? "stopped" : "stopped; go on with: taeda train --resume " + config_.out) << "\n";
+    } else if (!checkpoint_.empty() && result.steps == steps_before_) {
+      std::cout << "nothing was left to do; raise " << (result.stopped_by == "max_steps" ? "--max-steps" : "--epochs") << " to go on\n";
     } else if (!a_.fast_dev_run) {
       const bool text = learner_->data().task == Task::kLanguage;
       std::cout << "next    taeda predict " << config_.out << (text ? " --length 500\n" : learner_->data().is_image() ? " IMAGE.png\n" : " FILE.csv\n");
@@ -181,6 +184,7 @@ class TrainRun {
   const TrainArguments& a_;
   RunConfig config_;
   std::string checkpoint_;
+  int64_t steps_before_ = 0;  ///< of the run that goes on
   std::shared_ptr<Learner> learner_;
   train::ModelInfo info_;
   std::shared_ptr<train::ModelCheckpoint> best_;

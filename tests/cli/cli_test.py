@@ -342,6 +342,8 @@ class InterruptTest(ProgramTest):
         self.assertEqual(result["epochs"], 3)
         self.assertTrue(result["last_checkpoint"].startswith("b/"))
         self.assertFalse((self.dir / "a").exists())
+        out, _ = self.run_taeda("train", "--resume", "b")
+        self.assertIn("nothing was left to do; raise --epochs", out)
 
 
 class TerminalTest(ProgramTest):
