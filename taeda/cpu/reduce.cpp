@@ -13,7 +13,7 @@ namespace taeda {
 namespace cpu {
 namespace {
 
-constexpr int64_t kGrain = 65536;
+constexpr int64_t kGrain = kReduceGrain;
 constexpr int64_t kStrip = 128;
 
 int64_t row_grain(int64_t n) { return std::max<int64_t>(1, kGrain / std::max<int64_t>(n, 1)); }

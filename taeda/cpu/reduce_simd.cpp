@@ -52,8 +52,9 @@ template <class T, class Term>
 double sum_row(const T* x, int64_t n) {
   using V = Vec<T>;
   constexpr int64_t kL = static_cast<int64_t>(V::kLanes);
-  constexpr int64_t kStep = 8 * kL;
-  constexpr int64_t kBlock = 32 * kStep;
+  constexpr int64_t kStep = kSumStep * kL;
+  constexpr int64_t kBlock = kSumBlock * kStep;
+  static_assert(kSumStep == 8, "the loop below is written out");
   double total = 0;
   int64_t i = 0;
   while (i + kStep <= n) {

@@ -11,6 +11,11 @@ namespace taeda::cpu {
 /// Reductions whose partial results add up, in double.
 enum SumLoop { kLoopSum, kLoopNanSum, kLoopSumAbs, kLoopSumSquares, kSumLoops };
 
+/// Elements that one thread sums at least, when all of a tensor are.
+constexpr int64_t kReduceGrain = 65536;
+/// A row is summed by blocks of kSumBlock steps of kSumStep vectors; block sums add up in double.
+constexpr int64_t kSumStep = 8, kSumBlock = 32;
+
 template <class T>
 struct SumLoops {
   /// Over n consecutive elements.

@@ -48,6 +48,7 @@ RunnableKernel::RunnableKernel(const Kernel& kernel) : kernel_(kernel), steps_(k
     TAEDA_CHECK(p.sources.size() + p.sinks.size() <= kMaxOperands, "[kernel] ", kernel.name(), " must have at most ", kMaxOperands,
                 " values between its steps; split it into smaller kernels");
   }
+  streams_ = can_stream();
   grain_ = std::max<int64_t>(4096, 32768 / std::max<int64_t>(1, calls / 2));
 }
 
@@ -219,17 +220,6 @@ void RunnableKernel::run_many(std::span<const Launch> launches) const {
   }
 }
 
-/// A batch of adjoining rows on its way through the steps.
-struct RunnableKernel::Batch {
-  const Launch& launch;
-  const char* numbers;
-  int64_t rows, n;       ///< of the batch; length of a row
-  int64_t total_rows;    ///< of the launch
-  char* at[kMaxOperands];       ///< operands at the first row
-  int64_t inner[kMaxOperands], outer[kMaxOperands];  ///< strides along the row, and from row to row
-  std::vector<char*> slots;
-};
-
 void RunnableKernel::run_rows(const Launch& launch, const char* numbers) const {
   TAEDA_CHECK(launch.dims >= 1, "[kernel] ", kernel_.name(), " runs over rows: got no dimension; give the row as the last one");
   const int last = launch.dims - 1;
@@ -237,6 +227,7 @@ void RunnableKernel::run_rows(const Launch& launch, const char* numbers) const {
   const int64_t line = last > 0 ? launch.sizes[last - 1] : 1;  // rows that a single stride leads through
   int64_t lines = 1;
   for (int d = 0; d < last - 1; ++d) lines *= launch.sizes[d];
+  if (streams_ && lines * line == 1 && n > cpu::kReduceGrain) return run_stream(launch, numbers);
   const int64_t per_batch = std::clamp<int64_t>(kBatch / std::max<int64_t>(n, 1), 1, line);
   const int64_t batches = (line + per_batch - 1) / per_batch;
   parallel_for(0, lines * batches, std::max<int64_t>(1, grain_ / std::max<int64_t>(1, n * per_batch)), [&](int64_t begin, int64_t end) {

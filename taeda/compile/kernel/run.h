@@ -27,7 +27,16 @@ class RunnableKernel final : public CompiledKernel {
   }
 
  private:
-  struct Batch;
+  /// A batch of adjoining rows on its way through the steps.
+  struct Batch {
+    const Launch& launch;
+    const char* numbers;
+    int64_t rows, n;     ///< of the batch; length of a row
+    int64_t total_rows;  ///< of the launch
+    char* at[kMaxOperands];                            ///< operands at the first row
+    int64_t inner[kMaxOperands], outer[kMaxOperands];  ///< strides along the row, and from row to row
+    std::vector<char*> slots;
+  };
   void run_one(const Launch& launch) const;
   void run_many(std::span<const Launch> launches) const;
   void run_elements(const Launch& launch, const char* numbers) const;
@@ -45,6 +54,11 @@ class RunnableKernel final : public CompiledKernel {
   void run_reduce(Batch& batch, Id id) const;
   void run_row_op(Batch& batch, Id id) const;
 
+  // One long row that is only summed goes through in blocks, over the thread pool (stream.cpp).
+  bool can_stream() const;
+  void run_stream(const Launch& launch, const char* numbers) const;
+  void stream_block(const Batch& batch, size_t first, size_t last, int64_t start, int64_t length, char* room, double* totals) const;
+
   Kernel kernel_;
   Steps steps_;
   NumberTable numbers_;
@@ -52,6 +66,7 @@ class RunnableKernel final : public CompiledKernel {
   Backend backend_ = Backend::kInterpreter;
   bool from_disk_ = false;
   int64_t grain_ = 0;
+  bool streams_ = false;
 };
 
 }  // namespace taeda::kernel
