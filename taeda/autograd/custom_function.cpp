@@ -69,6 +69,10 @@ CustomNode::CustomNode(Backward f, const std::type_info& t) : function(f), type(
 std::string CustomNode::name() const { return demangled(*type); }
 
 void CustomNode::release_variables() {
+  if (detail::tls_overwritten) {
+    for (SavedTensor& saved : ctx_.saved_) saved.release();
+    return;
+  }
   ctx_.saved_.clear();
   ctx_.to_save_.clear();
   ctx_.freed_ = true;

@@ -52,6 +52,15 @@ void check_hook_result(const Tensor& before, const Tensor& after, const char* ki
 void retain_on(Node& node, uint32_t output_nr, AutogradMeta& meta);
 void stop_retaining(AutogradMeta& meta) noexcept;
 
+/// Before `changed`, whose elements were just overwritten, gets `node` as its history: earlier nodes of the graph that saved it, or
+/// a view of it, would own their own successors and never be freed. What they saved is out of date and can only be reported:
+/// an alias without that history takes its place.
+void forget_overwritten(Node& node, TensorImpl& changed);
+namespace detail {
+/// Not null: SavedTensor::release is asked by `forget_overwritten` and lets go of nothing else.
+extern thread_local constinit const TensorImpl* tls_overwritten TAEDA_NODE_TLS;
+}
+
 /// The node that made `tensor`; null for leaves. A view's node is made anew when its base has changed since.
 Node* producer_of(TensorImpl& tensor);
 

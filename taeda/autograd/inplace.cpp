@@ -2,6 +2,8 @@
 // In-place changes: what is allowed, and how histories of tensors, bases and views follow.
 #include <algorithm>
 #include <mutex>
+#include <unordered_set>
+#include <vector>
 
 #include "taeda/autograd/anomaly.h"
 #include "taeda/autograd/extras.h"
@@ -104,6 +106,24 @@ struct CopySlices final : Node {
 
 }  // namespace
 
+void forget_overwritten(Node& node, TensorImpl& changed) {
+  // Whoever saved `changed` has an edge to what made it, and so a greater sequence number.
+  const uint64_t made = changed.autograd && changed.autograd->grad_fn ? changed.autograd->grad_fn->sequence_nr : 0;
+  std::vector<Node*> open{&node};
+  std::unordered_set<const Node*> seen;
+  detail::tls_overwritten = &changed;
+  while (!open.empty()) {
+    Node* n = open.back();
+    open.pop_back();
+    n->release_variables();
+    for (size_t i = 0; i < n->next_edges_.size(); ++i) {
+      Node* next = n->next_edges_[i].function.get();
+      if (next && !next->is_accumulator() && next->sequence_nr > made && seen.insert(next).second) open.push_back(next);
+    }
+  }
+  detail::tls_overwritten = nullptr;
+}
+
 Node* producer_of(TensorImpl& impl) {
   if (!impl.view_base || !(impl.view_base->flags & kFlagRequiresGrad)) {
     return impl.autograd ? impl.autograd->grad_fn.get() : nullptr;
@@ -151,6 +171,7 @@ void check_inplace(const Tensor& self, bool recorded, const char* op) {
 namespace {
 void attach(TensorImpl& impl, IntrusivePtr<Node> node, uint32_t output_nr) {
   AutogradMeta& meta = meta_of(impl);
+  if (impl.use_count() > 1) forget_overwritten(*node, impl);
   const bool retains = meta.retains_grad;
   if (retains) stop_retaining(meta);
   meta.grad_fn = std::move(node);

@@ -8,6 +8,7 @@ namespace taeda::autograd {
 
 namespace detail {
 thread_local constinit TensorPacker* tls_packer TAEDA_NODE_TLS = nullptr;
+thread_local constinit const TensorImpl* tls_overwritten TAEDA_NODE_TLS = nullptr;
 }
 
 PackedTensor::~PackedTensor() = default;
@@ -73,8 +74,24 @@ void SavedTensor::drop_packed() noexcept {
   packed_ = nullptr;
 }
 
+namespace {
+/// What is reported of a tensor that was changed: its geometry, version and producer.
+Tensor remains_of(const Tensor& tensor) {
+  Tensor alias = make_alias(tensor);
+  const AutogradMeta* meta = tensor.impl().autograd;
+  if (meta && meta->grad_fn) meta_of(alias.mutable_impl()).grad_fn = meta->grad_fn;
+  return alias;
+}
+}  // namespace
+
 void SavedTensor::release() {
   if (state_ == State::kEmpty) return;
+  if (TAEDA_UNLIKELY(detail::tls_overwritten != nullptr)) {
+    if (state_ != State::kPlain || is_output_ || !tensor_.defined() || tensor_.impl().version() == version_) return;
+    const TensorImpl& impl = tensor_.impl();
+    if (&impl == detail::tls_overwritten || impl.view_base.get() == detail::tls_overwritten) tensor_ = remains_of(tensor_);
+    return;
+  }
   tensor_.reset();
   if (packed_) drop_packed();
   state_ = State::kReleased;

@@ -91,14 +91,32 @@ struct Logcumsumexp {
     TAEDA_CHECK(self.is_floating_point(), "[logcumsumexp] the input must be floating: got ", self.scalar_type(), "; convert it first");
     return scan(ScanKind::kLogSumExp, self, dim, self.scalar_type(), "logcumsumexp");
   }
-  // Positive and negative parts of the gradient go through logarithms, so that nothing overflows.
   static Tensor grad_self(const Tensor& grad, const Tensor& self, const Tensor& result, int64_t dim) {
     if (self.dim() == 0 || self.numel() == 0) return grad.mul(1);
+    if (autograd::recording()) return linear_gradient(grad, self, result, dim);
+    // Positive and negative parts of the gradient go through logarithms, so that nothing overflows.
     const auto part = [&](const Tensor& g) {
       const Tensor logs = g.clamp_min(0).log().sub(result);
       return logs.flip(dim).logcumsumexp(dim).flip(dim).add(self).exp();
     };
     return part(grad).sub(part(grad.neg()));
+  }
+
+ private:
+  /// Σ_j≥i grad_j · exp(self_i - result_j), differentiable also where grad is zero. A factor is split off where it cannot overflow;
+  /// otherwise all pairs are formed.
+  static Tensor linear_gradient(const Tensor& grad, const Tensor& self, const Tensor& result, int64_t dim) {
+    const Tensor highest = self.detach().amax({dim}, true);
+    const double spread = highest.sub(result.detach()).max().item<double>();
+    if (spread < 80) {
+      return self.sub(highest).exp().mul(grad.mul(highest.sub(result).exp()).flip({dim}).cumsum(dim).flip({dim}));
+    }
+    const Tensor x = self.movedim(dim, -1);
+    const Tensor r = result.movedim(dim, -1);
+    const Tensor earlier = taeda::ones({x.size(-1), x.size(-1)}, TensorOptions(kBool)).tril(-1);
+    const Tensor unused = earlier.logical_or(r.detach().isneginf().unsqueeze(-2));
+    const Tensor weights = x.unsqueeze(-1).sub(r.unsqueeze(-2)).masked_fill(unused, -std::numeric_limits<double>::infinity()).exp();
+    return weights.mul(grad.movedim(dim, -1).unsqueeze(-2)).sum({-1}).movedim(-1, dim);
   }
 };
 

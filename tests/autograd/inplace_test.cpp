@@ -257,6 +257,44 @@ TEST(Inplace, BasesAndVersions) {
   expect_error([&] { (void)x._base(); }, {"view"});
 }
 
+/// A number that counts how many of the tensors that a test made are alive.
+struct Alive final : TensorExtension {
+  explicit Alive(int& n) : count(n) { ++count; }
+  ~Alive() override { --count; }
+  int& count;
+};
+
+// What overwrites its own input in place owns a node that saved that input. Nobody walks these graphs.
+TEST(Inplace, OverwrittenInputsDoNotKeepTheirGraphAlive) {
+  int alive = 0;
+  const auto watched = [&](const Tensor& t) {
+    t.mutable_impl().extension = new Alive(alive);
+    return t;
+  };
+  const Tensor x = leaf({1, 2});
+  {
+    const Tensor h = watched(x * 1);
+    h.add_((h * h).exp());
+    const Tensor twice = watched(x * 1);
+    twice.mul_(twice.sin());
+    twice.mul_(twice.sin());
+    const Tensor base = watched(x * 1);
+    const Tensor part = watched(base.slice(0, 0, 1));
+    base.mul_((part * part).sum());
+    const Tensor written = watched(x * 1);
+    written.slice(0, 0, 1).mul_((written * written).sum());
+    EXPECT_EQ(alive, 5);
+  }
+  EXPECT_EQ(alive, 0);
+}
+
+TEST(Inplace, OverwrittenInputsAreStillReported) {
+  const Tensor x = leaf({1, 2});
+  const Tensor h = x * 3;
+  h.add_((h * h).exp());
+  expect_error([&] { h.sum().backward(); }, {"Mul", "modified by an in-place operation", "MulBackward0", "clone()"});
+}
+
 TEST(Inplace, SetData) {
   const Tensor p = leaf({1, 2});
   (p * p).sum().backward();

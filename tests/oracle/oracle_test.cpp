@@ -21,7 +21,6 @@ namespace taeda {
 namespace {
 
 using test::Call;
-using test::collect_variadic;
 using test::dtype_of;
 using test::elements;
 using test::flatten;
@@ -144,28 +143,10 @@ class Runner {
     for (size_t i = 0; i < case_["args"].size(); ++i) call_.args.push_back(call_.value(case_["args"][i], {"args", i}));
     for (const auto& [key, v] : case_["kwargs"].items()) call_.kwargs.emplace_back(key, call_.value(v, {"kwargs", key}));
   }
-  /// Turns forms that only Python's wrappers take into those of the schema.
-  void adapt_python(const std::string& op) {
-    if (op.starts_with("nn.functional.adaptive_") && call_.args.size() > 1 && call_.args[1].is_list()) {  // None keeps the input's size
-      const Tensor& input = call_.args[0].tensor();
-      Value::List sizes = call_.args[1].list();
-      for (size_t i = 0; i < sizes.size(); ++i) {
-        if (sizes[i].is_none()) sizes[i] = Value(input.size(static_cast<int64_t>(i) - static_cast<int64_t>(sizes.size())));
-      }
-      call_.args[1] = Value(std::move(sizes));
-    }
-    if (op == "tensordot" && !call_.kwargs.empty() && call_.kwargs[0].second.is_list()) {  // dims is a pair of lists
-      const Value::List dims = call_.kwargs[0].second.list();
-      call_.kwargs.clear();
-      call_.args.push_back(dims.at(0));
-      call_.args.push_back(dims.at(1));
-    }
-  }
   Value invoke() {
     const std::string op = case_["op"];
     if (is_special(op)) return call_special(op, case_, call_);
-    collect_variadic(op, call_.args);
-    adapt_python(op);
+    test::adapt_python(op, call_.args, call_.kwargs);
     if (op == "nonzero") {  // Python's switch between the two forms
       const bool tuple = !call_.kwargs.empty() && call_.kwargs[0].second.to_bool();
       return call_op(tuple ? "nonzero_numpy" : "nonzero", call_.args);

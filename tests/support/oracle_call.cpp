@@ -91,13 +91,36 @@ bool is_special(const std::string& op) {
   return std::find(names.begin(), names.end(), op) != names.end() || std::find(casts.begin(), casts.end(), op) != casts.end();
 }
 
-void collect_variadic(const std::string& name, std::vector<Value>& args) {
+namespace {
+
+/// Operators that Python calls with any number of tensors, where the schema has a list.
+void collect_variadic(const std::string& op, std::vector<Value>& args) {
   static const std::vector<std::string> variadic{"meshgrid", "block_diag", "broadcast_tensors", "cartesian_prod"};
-  const bool always = std::find(variadic.begin(), variadic.end(), name) != variadic.end();
-  const bool several = name.starts_with("atleast_") && args.size() > 1;
+  const bool always = std::find(variadic.begin(), variadic.end(), op) != variadic.end();
+  const bool several = op.starts_with("atleast_") && args.size() > 1;
   if (!(always || several) || args.empty() || !args[0].is_tensor()) return;
   Value::List list(args.begin(), args.end());
   args.assign(1, Value(std::move(list)));
+}
+
+}  // namespace
+
+void adapt_python(const std::string& op, std::vector<Value>& args, Kwargs& kwargs) {
+  collect_variadic(op, args);
+  if (op.starts_with("nn.functional.adaptive_") && args.size() > 1 && args[1].is_list()) {  // None keeps the input's size
+    const Tensor& input = args[0].tensor();
+    Value::List sizes = args[1].list();
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      if (sizes[i].is_none()) sizes[i] = Value(input.size(static_cast<int64_t>(i) - static_cast<int64_t>(sizes.size())));
+    }
+    args[1] = Value(std::move(sizes));
+  }
+  if (op == "tensordot" && !kwargs.empty() && kwargs[0].second.is_list()) {  // dims is a pair of lists
+    const Value::List dims = kwargs[0].second.list();
+    kwargs.clear();
+    args.push_back(dims.at(0));
+    args.push_back(dims.at(1));
+  }
 }
 
 void flatten(const Value& v, std::vector<Value>& out) {

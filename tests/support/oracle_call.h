@@ -35,8 +35,8 @@ struct Call {
 std::string registry_name(std::string op);
 /// Operators that are members of the library but not of the registry.
 bool is_special(const std::string& op);
-/// Operators that Python calls with any number of tensors, where the schema has a list.
-void collect_variadic(const std::string& name, std::vector<Value>& args);
+/// Turns forms of a call that only Python's wrappers take into those of the schema.
+void adapt_python(const std::string& op, std::vector<Value>& args, Kwargs& kwargs);
 /// The members of nested lists, depth first.
 void flatten(const Value& v, std::vector<Value>& out);
 
