@@ -18,7 +18,7 @@ AttentionOperand operand(const Tensor& t) {
   return {t.impl().data(), s[0], s[1], s[2], s[3]};
 }
 /// With adjoining columns.
-Tensor dense_rows(const Tensor& t) { return t.size(-1) <= 1 || t.stride(-1) == 1 ? t : t.contiguous(); }
+Tensor dense_rows(const Tensor& t) { return t.dim() == 0 || t.size(-1) <= 1 || t.stride(-1) == 1 ? t : t.contiguous(); }
 /// A result (batch, heads, length, width); heads innermost in memory where the query has them so.
 Tensor heads_like(const Tensor& query, int64_t length, int64_t width) {
   const int64_t b = query.size(0), h = query.size(1);
@@ -27,6 +27,14 @@ Tensor heads_like(const Tensor& query, int64_t length, int64_t width) {
   return make_tensor_strided({b, h, length, width}, {length * h * width, width, h * width, 1}, query.scalar_type(), query.device());
 }
 AttentionArgs describe(const Tensor& query, const Tensor& key, const Tensor& value, const std::optional<Tensor>& mask, bool causal, double scale) {
+  const ScalarType type = query.scalar_type();
+  TAEDA_CHECK(query.dim() == 4 && key.dim() == 4 && value.dim() == 4 && key.size(0) == query.size(0) && key.size(1) == query.size(1) &&
+                  value.size(0) == query.size(0) && value.size(1) == query.size(1) && key.size(2) == value.size(2) && key.size(3) == query.size(3),
+              "[_fused_attention] query, key and value must be (batch, heads, length, width): got ", query.sizes(), ", ", key.sizes(), " and ",
+              value.sizes(), "; use scaled_dot_product_attention, which brings them into this form");
+  TAEDA_CHECK((type == kFloat || type == kDouble) && key.scalar_type() == type && value.scalar_type() == type,
+              "[_fused_attention] query, key and value must be of one dtype, float32 or float64: got ", type, ", ", key.scalar_type(), " and ",
+              value.scalar_type(), "; convert them");
   AttentionArgs x{};
   x.dtype = query.scalar_type();
   x.batch = query.size(0), x.heads = query.size(1), x.length = query.size(2), x.keys = key.size(2), x.width = query.size(3),
@@ -34,6 +42,8 @@ AttentionArgs describe(const Tensor& query, const Tensor& key, const Tensor& val
   x.scale = scale, x.causal = causal;
   x.query = operand(query), x.key = operand(key), x.value = operand(value);
   if (mask && mask->defined()) {
+    TAEDA_CHECK(mask->scalar_type() == kBool || mask->scalar_type() == type, "[_fused_attention] the mask must be bool or of the query's dtype: got ",
+                mask->scalar_type(), " for ", type, "; convert it");
     x.mask_is_bool = mask->scalar_type() == kBool;
     x.mask = operand(mask->expand({x.batch, x.heads, x.length, x.keys}));
   }
@@ -92,9 +102,15 @@ struct FusedAttentionBackward {
   static std::tuple<Tensor, Tensor, Tensor> forward(const Tensor& grad_output, const Tensor& query, const Tensor& key, const Tensor& value,
                                                     const std::optional<Tensor>& attn_mask, const Tensor& output, const Tensor& log_sum, bool is_causal,
                                                     double scale) {
-    const Tensor q = dense_rows(query), k = dense_rows(key), v = dense_rows(value), o = dense_rows(output), g = dense_rows(grad_output);
-    const Tensor sums = log_sum.contiguous();
+    const Tensor q = dense_rows(query), k = dense_rows(key), v = dense_rows(value);
     AttentionArgs x = describe(q, k, v, attn_mask, is_causal, scale);
+    const std::vector<int64_t> results{x.batch, x.heads, x.length, x.value_width};
+    TAEDA_CHECK(output.sizes() == IntArrayRef(results) && grad_output.sizes() == IntArrayRef(results) && log_sum.dim() == 3 &&
+                    log_sum.sizes() == IntArrayRef(results).slice(0, 3) && output.scalar_type() == x.dtype && grad_output.scalar_type() == x.dtype &&
+                    log_sum.scalar_type() == x.dtype,
+                "[_fused_attention_backward] output, its gradient and log_sum must be those of the forward: got ", output.sizes(), ", ",
+                grad_output.sizes(), " and ", log_sum.sizes(), " for ", query.sizes(), "; pass its results");
+    const Tensor o = dense_rows(output), g = dense_rows(grad_output), sums = log_sum.contiguous();
     Tensor dq = heads_like(q, x.length, x.width), dk = heads_like(q, x.keys, x.width), dv = heads_like(q, x.keys, x.value_width);
     x.out = operand(o), x.grad_out = operand(g);
     x.grad_query = operand(dq), x.grad_key = operand(dk), x.grad_value = operand(dv);

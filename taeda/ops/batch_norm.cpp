@@ -118,6 +118,11 @@ struct NativeBatchNormBackward {
   static std::tuple<Tensor, Tensor, Tensor> forward(const Tensor& grad_out, const Tensor& input, const OptTensor& weight, const OptTensor& /*bias*/,
                                                     const Tensor& mean, const Tensor& rstd, bool training, bool need_input, bool need_weight,
                                                     bool need_bias) {
+    TAEDA_CHECK(input.dim() >= 2 && grad_out.sizes() == input.sizes(), "[native_batch_norm_backward] input and gradient must have the same sizes, two dimensions or more: got ",
+                input.sizes(), " and ", grad_out.sizes(), "; pass those of the forward");
+    TAEDA_CHECK(mean.numel() == input.size(1) && rstd.numel() == input.size(1) && (!given(weight) || weight->numel() == input.size(1)),
+                "[native_batch_norm_backward] mean, rstd and weight must have an element for each of ", input.size(1), " channels: got ", mean.sizes(), ", ",
+                rstd.sizes(), given(weight) ? str(" and ", weight->sizes()) : std::string(), "; pass those of the forward");
     const Geometry geo = geometry_of(input);
     const ScalarType type = compute_dtype(input.scalar_type());
     const Tensor g = grad_out.to(type).contiguous(), x = input.to(type).contiguous(), w = as_plain(weight, type);
@@ -261,7 +266,7 @@ struct LocalResponseNorm : Composite {
     const int64_t channels = input.size(1);
     const Tensor square = input.square();
     Tensor sum;
-    for (int64_t shift = -(size / 2); shift <= (size - 1) / 2; ++shift) {
+    for (int64_t shift = -std::min(size / 2, channels); shift <= std::min((size - 1) / 2, channels); ++shift) {
       const int64_t count = channels - std::abs(shift);
       if (count <= 0) continue;
       Tensor part = square.narrow(1, std::max<int64_t>(0, shift), count);

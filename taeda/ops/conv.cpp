@@ -3,6 +3,7 @@
 #include "taeda/ops/conv.h"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "taeda/ops/door.h"
 #include "taeda/ops/functions.h"
@@ -64,6 +65,9 @@ Window check_window(const Tensor& input, const Tensor& weight, IntArrayRef strid
     const auto i = static_cast<size_t>(d);
     TAEDA_CHECK(w.stride[i] > 0 && w.dilation[i] > 0, "[convolution] stride and dilation must be positive: got ", stride, " and ", dilation,
                 "; use 1 or more");
+    TAEDA_CHECK(std::max({w.stride[i], w.dilation[i], w.padding[i], w.output_padding[i]}) <= INT32_MAX && weight.size(d + 2) <= INT32_MAX,
+                "[convolution] stride, dilation and padding must be below 2^31: got ", stride, ", ", dilation, ", ", padding, " and ", output_padding,
+                "; use less");
     TAEDA_CHECK(w.padding[i] >= 0 && w.output_padding[i] >= 0, "[convolution] negative padding is not supported: got ", padding, " and output padding ",
                 output_padding, "; crop the input");
     const int64_t kernel = w.dilation[i] * (weight.size(d + 2) - 1) + 1;
@@ -182,9 +186,24 @@ struct ConvolutionWeightGrad {
   static Tensor forward(const Tensor& input, const Tensor& grad_output, IntArrayRef weight_sizes, IntArrayRef stride, IntArrayRef padding,
                         IntArrayRef dilation, int64_t groups) {
     const auto dims = static_cast<int64_t>(weight_sizes.size()) - 2;
+    TAEDA_CHECK(dims >= 1 && dims <= 3 && input.dim() == dims + 2 && grad_output.dim() == dims + 2 && input.scalar_type() == grad_output.scalar_type(),
+                "[_convolution_weight_grad] input and gradient must be of one dtype and have as many dimensions as the weight, 3 to 5: got ",
+                input.scalar_type(), input.sizes(), ", ", grad_output.scalar_type(), grad_output.sizes(), " and ", weight_sizes, "; check the shapes");
+    TAEDA_CHECK(groups > 0 && weight_sizes[0] % groups == 0 && grad_output.size(1) == weight_sizes[0] && input.size(0) == grad_output.size(0) &&
+                    weight_sizes[1] >= 0 && weight_sizes[1] <= INT32_MAX && input.size(1) == weight_sizes[1] * groups,
+                "[_convolution_weight_grad] batches and channels must match the weight: got input ", input.sizes(), ", gradient ", grad_output.sizes(),
+                ", weight ", weight_sizes, " and groups ", groups, "; check the shapes");
     const DimVector none(static_cast<size_t>(dims), 0);
     const Window w{expand_list(stride, dims, "stride", "convolution"), expand_list(padding, dims, "padding", "convolution"),
                    expand_list(dilation, dims, "dilation", "convolution"), none};
+    for (size_t i = 0; i < none.size(); ++i) {
+      const int64_t k = weight_sizes[i + 2], out = grad_output.sizes()[i + 2];
+      const bool fits = k > 0 && k <= INT32_MAX && w.stride[i] > 0 && w.dilation[i] > 0 && w.padding[i] >= 0 &&
+                        std::max({w.stride[i], w.dilation[i], w.padding[i]}) <= INT32_MAX;
+      TAEDA_CHECK(fits && (out == 0 || (out - 1) * w.stride[i] + w.dilation[i] * (k - 1) < input.sizes()[i + 2] + 2 * w.padding[i]),
+                  "[_convolution_weight_grad] the gradient must not reach beyond the padded input: got input ", input.sizes(), ", gradient ",
+                  grad_output.sizes(), ", weight ", weight_sizes, ", stride ", stride, ", padding ", padding, " and dilation ", dilation, "; check the shapes");
+    }
     const ScalarType type = input.scalar_type(), compute = conv_compute(type);
     const Tensor x = input.to(compute).contiguous(), g = grad_output.to(compute).contiguous();
     Tensor result = make_tensor(weight_sizes, compute, input.device());

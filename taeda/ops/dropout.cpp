@@ -15,6 +15,11 @@ namespace {
 void check_probability(double p, const char* op) {
   TAEDA_CHECK(p >= 0 && p <= 1, "[", op, "] dropout probability has to be between 0 and 1, but got ", p, "; pass a probability");
 }
+/// What is kept is divided by 1 - p.
+void check_floating(const Tensor& t, const char* op) {
+  TAEDA_CHECK(t.is_floating_point(), "[", op, "] result type Float can't be cast to the desired output type ", t.scalar_type(),
+              ": got an input of that dtype; convert it to a floating dtype");
+}
 double scale_of(double p) { return p == 1 ? 0.0 : 1.0 / (1.0 - p); }
 
 /// The input with elements zeroed with probability p and the others divided by 1 - p, and the mask of those kept.
@@ -28,6 +33,7 @@ struct NativeDropout {
       mask.fill_(true);
       return {input.clone(), mask};
     }
+    check_floating(input, "native_dropout");
     detail::fill_in_memory_order<bool>(mask, [&](bool* out, int64_t n, bool) { fill_bernoulli(out, n, 1 - p, cpu_generator()); });
     return {input.mul(mask).mul(scale_of(p)), mask};
   }
@@ -53,6 +59,7 @@ struct Dropout_ : Composite {
   static Tensor& forward(const Tensor& self, double p, bool train) {
     check_probability(p, "dropout_");
     if (p == 0 || !train || self.numel() == 0) return const_cast<Tensor&>(self);
+    if (p < 1) check_floating(self, "dropout_");
     if (p == 1) return self.mul_(taeda::zeros({}, self.options()));
     Tensor noise = detail::empty_like_of(self);
     noise.bernoulli_(1 - p).mul_(scale_of(p));
@@ -80,6 +87,7 @@ struct FeatureDropout : Composite {
   static Tensor forward(const Tensor& input, double p, bool train) {
     check_probability(p, "feature_dropout");
     if (p == 0 || !train || input.numel() == 0) return input;
+    if (p < 1) check_floating(input, "feature_dropout");
     if (p == 1) return input.mul(taeda::zeros({}, input.options()));
     Tensor noise = feature_noise(input);
     noise.bernoulli_(1 - p);
@@ -93,6 +101,7 @@ struct AlphaDropout : Composite {
   static Tensor forward(const Tensor& input, double p, bool train) {
     check_probability(p, "alpha_dropout");
     if (p == 0 || !train || input.numel() == 0) return input;
+    if (p < 1) check_floating(input, "alpha_dropout");
     if (p == 1) return input.mul(taeda::zeros({}, input.options()));
     return alpha_form(input, detail::empty_like_of(input), p);
   }
@@ -104,6 +113,7 @@ struct FeatureAlphaDropout : Composite {
   static Tensor forward(const Tensor& input, double p, bool train) {
     check_probability(p, "feature_alpha_dropout");
     if (p == 0 || !train || input.numel() == 0) return input;
+    if (p < 1) check_floating(input, "feature_alpha_dropout");
     if (p == 1) return input.mul(taeda::zeros({}, input.options()));
     return alpha_form(input, feature_noise(input), p);
   }

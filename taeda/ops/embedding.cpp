@@ -48,7 +48,11 @@ struct EmbeddingDenseBackward {
                         bool scale_grad_by_freq) {
     const Tensor positions =
         detail::wrapped_index(detail::long_index(indices, "embedding_dense_backward"), num_weights, "embedding_dense_backward", false);
+    TAEDA_CHECK(grad_output.dim() > 0 && num_weights >= 0, "[embedding_dense_backward] the gradient needs a dimension and num_weights must not be negative: got ",
+                grad_output.sizes(), " and ", num_weights, "; pass the forward's shapes");
     const int64_t width = grad_output.size(-1);
+    TAEDA_CHECK(grad_output.numel() == positions.numel() * width, "[embedding_dense_backward] the gradient must have a row for each index: got ",
+                grad_output.sizes(), " for indices ", indices.sizes(), "; pass the forward's shapes");
     const Tensor grad = grad_output.contiguous();
     Tensor result = taeda::zeros({num_weights, width}, grad_output.options());
     const auto* index = positions.const_data_ptr<int64_t>();

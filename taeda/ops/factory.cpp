@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <cstdlib>
 #include <cstring>
 
 #include "taeda/ops/door.h"
@@ -33,7 +35,12 @@ void fill_elements(const TensorImpl& t, const Scalar& value) {
   if (t.numel == 0) return;
   Tensor source = make_tensor({}, t.dtype);
   dispatch_all(t.dtype, "fill_", [&]<class T>() {
-    *reinterpret_cast<T*>(source.impl().data()) = value.unchecked<T>();
+    const T converted = value.to<T>();  // throws where an integer cannot hold it
+    if constexpr (!std::is_integral_v<T>) {
+      TAEDA_CHECK(!std::isfinite(value.toDouble()) || std::isfinite(static_cast<double>(converted)), "[fill_] the number must fit the dtype: got ",
+                  value.toDouble(), " for ", t.dtype, "; use a wider dtype");
+    }
+    *reinterpret_cast<T*>(source.impl().data()) = converted;
   });
   if (t.contiguous || t.is_non_overlapping_and_dense()) {
     dispatch_bytes(t.dtype, "fill_", [&]<class T>() {
@@ -270,9 +277,12 @@ Tensor arange_between(const Scalar& start, const Scalar& end, const Scalar& step
   TAEDA_CHECK((s > 0 && b >= a) || (s < 0 && b <= a), "[arange] upper bound and lower bound inconsistent with step sign: got ",
               start, " -> ", end, " by ", step, "; change the sign of the step");
   int64_t n = 0;
-  if (!floating && is_integral_type(dtype, false)) {
-    const int64_t distance = end.toLong() - start.toLong();
+  if (dtype == kLong || (!floating && is_integral_type(dtype, false))) {  // int64 counts in whole numbers
+    int64_t distance = 0;
     const int64_t stride = step.toLong();
+    TAEDA_CHECK(stride != 0, "[arange] step must be nonzero: got ", step, " for ", dtype, "; pass a whole step or a floating dtype");
+    TAEDA_CHECK(!__builtin_sub_overflow(end.toLong(), start.toLong(), &distance) && std::llabs(distance / 2) + std::llabs(stride / 2) < INT64_MAX / 2,
+                "[arange] invalid size: got ", start, " -> ", end, " by ", step, "; choose a smaller range");
     n = (distance + stride - (stride > 0 ? 1 : -1)) / stride;
   } else {
     const double count = std::ceil((b - a) / s);

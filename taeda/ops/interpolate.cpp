@@ -2,6 +2,7 @@
 // Resampling to another size: nearest, linear, cubic, area. Every dimension is resampled on its own.
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "taeda/ops/door.h"
 #include "taeda/ops/functions.h"
@@ -85,6 +86,14 @@ Tensor resample_dim(const Tensor& x, int64_t dim, const Taps& t) {
 Tensor resample(const Tensor& input, Resample mode, IntArrayRef output_size, bool align_corners, const std::vector<std::optional<double>>& scales, const char* op) {
   const auto dims = static_cast<int64_t>(output_size.size());
   TAEDA_CHECK(input.dim() == dims + 2, "[", op, "] expected an input with batch, channels and ", dims, " spatial dimensions: got ", input.sizes(), "; reshape it");
+  const std::string_view name(op);
+  const bool numbered = name.ends_with("1d") || name.ends_with("2d") || name.ends_with("3d");
+  TAEDA_CHECK(!numbered || name[name.size() - 2] - '0' == dims, "[", op, "] output_size must have a number for each spatial dimension of the operator: got ",
+              output_size, "; give as many");
+  TAEDA_CHECK_NOT_IMPLEMENTED(input.scalar_type() != kBool, "[", op, "] is not defined for bool: got ", input.sizes(), "; convert with .to(kByte) first");
+  double bytes = static_cast<double>(input.size(0) * input.size(1)) * static_cast<double>(input.itemsize());
+  for (const int64_t size : output_size) bytes *= static_cast<double>(size);
+  TAEDA_CHECK(bytes < 0x1p46, "[", op, "] the result must fit into memory: got output sizes ", output_size, "; use less");
   Tensor x = input;
   for (int64_t d = 0; d < dims; ++d) {
     const auto i = static_cast<size_t>(d);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that put tensors together: cat, stack and the forms built on them.
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 
 #include "taeda/ops/door.h"
@@ -315,6 +316,14 @@ struct Combinations : Composite {
     TAEDA_CHECK(r >= 0, "[combinations] expect a non-negative number: got ", r, "; pass 0 or more");
     if (r == 0) return taeda::empty({0}, self.options());
     const int64_t n = self.numel();
+    if (n == 0 || (r > n && !with_replacement)) return self.narrow(0, 0, 0).unsqueeze(1).expand({0, r}).clone();
+    double count_of_rows = 1;  // n over r, or n + r - 1 over r
+    for (int64_t i = 1; i < n + (with_replacement ? 0 : 1) && count_of_rows < 1e12; ++i) {
+      if (!with_replacement && i > r) break;
+      count_of_rows *= static_cast<double>(with_replacement ? r + i : n - r + i) / static_cast<double>(i);
+    }
+    TAEDA_CHECK(r <= INT32_MAX && count_of_rows * static_cast<double>(r) < 0x1p40, "[combinations] there are too many to list: got ", r, " out of ", n,
+                "; choose fewer");
     std::vector<int64_t> rows;
     std::vector<int64_t> pick(static_cast<size_t>(r));
     const auto extend = [&](auto& again, int64_t level, int64_t from) -> void {

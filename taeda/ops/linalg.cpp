@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "taeda/ops/door.h"
+#include "taeda/ops/finite.h"
 #include "taeda/ops/functions.h"
 #include "taeda/ops/kernels/lapack.h"
 #include "taeda/ops/pointwise_engine.h"
@@ -43,6 +44,12 @@ void check_info(const Tensor& info, const char* op, const char* rule) {
 
 namespace ops {
 namespace {
+
+/// Iterative routines need not end on NaN and Inf.
+void check_finite_input(const Tensor& t, const char* op) {
+  TAEDA_CHECK_LINALG(detail::all_finite(t), "[", op, "] the algorithm converges only for finite numbers: got NaN or Inf in a tensor of sizes ",
+                     t.sizes(), "; look for where they come from");
+}
 
 using detail::batch_count;
 using detail::batch_sizes;
@@ -156,6 +163,7 @@ struct LinalgLuFactorEx {
 Tensor permutation_of(const Tensor& pivots, int64_t m, const TensorOptions& options) {
   const Tensor list = pivots.contiguous();
   const int64_t k = list.size(-1);
+  TAEDA_CHECK(k <= m, "[lu_unpack] there must be at most one pivot for each of ", m, " rows: got ", pivots.sizes(), "; pass the pivots of an LU factorisation");
   DimVector sizes(list.sizes());
   sizes[sizes.size() - 1] = m;
   sizes.push_back(m);
@@ -282,6 +290,7 @@ struct LinalgEigh {
   static std::tuple<Tensor, Tensor> forward(const Tensor& self, std::string_view UPLO) {
     check_square(self, "linalg_eigh");
     TAEDA_CHECK(UPLO == "L" || UPLO == "U" || UPLO == "l" || UPLO == "u", "[linalg_eigh] UPLO must be 'L' or 'U': got '", UPLO, "'; choose one");
+    check_finite_input(self, "linalg_eigh");
     Tensor vectors = column_major(self);
     Tensor values = fresh_like(self, 2, {self.size(-1)});
     Tensor info = fresh_info(self);
@@ -317,6 +326,7 @@ struct LinalgSvdRaw {
   static std::tuple<Tensor, Tensor, Tensor> forward(const Tensor& A, bool full_matrices, bool compute_uv, std::optional<std::string_view> driver) {
     check_linalg(A, "linalg_svd");
     TAEDA_CHECK(!driver, "[linalg_svd] the keyword driver is for CUDA only: got '", driver.value_or(""), "'; leave it out");
+    check_finite_input(A, "linalg_svd");
     const int64_t m = A.size(-2), n = A.size(-1), k = std::min(m, n);
     Tensor work = column_major(A);
     Tensor s = fresh_like(A, 2, {k}), info = fresh_info(A);

@@ -29,7 +29,7 @@ std::pair<Tensor, Tensor> tolerances(const Tensor& self, const std::optional<Ten
   return {a, has_atol ? taeda::full_like(a, standard).masked_fill(a.gt(0), 0) : taeda::full({}, standard, options)};
 }
 std::optional<Tensor> as_tensor(const Tensor& self, std::optional<double> value) {
-  return value ? std::optional<Tensor>(taeda::full({}, *value, self.options())) : std::nullopt;
+  return value ? std::optional<Tensor>(taeda::full({}, *value, TensorOptions(kDouble)).to(self.scalar_type())) : std::nullopt;
 }
 /// max(atol, rtol · largest), with a last dimension of 1.
 Tensor bound_of(const Tensor& values, const Tensor& atol, const Tensor& rtol) {
@@ -178,7 +178,7 @@ struct LinalgMatrixPower : Composite {
     if (n == 0) return self.masked_fill(taeda::ones({}, self.options().dtype(kBool)), 0).add(taeda::eye(self.size(-1), self.options()));
     Tensor base = n < 0 ? taeda::linalg_inv(self) : self;
     Tensor result;
-    for (uint64_t rest = static_cast<uint64_t>(n < 0 ? -n : n); rest > 0; rest >>= 1) {
+    for (uint64_t rest = n < 0 ? 0 - static_cast<uint64_t>(n) : static_cast<uint64_t>(n); rest > 0; rest >>= 1) {
       if (rest & 1) result = result.defined() ? result.matmul(base) : base;
       if (rest > 1) base = base.matmul(base);
     }

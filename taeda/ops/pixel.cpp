@@ -16,7 +16,7 @@ struct PixelShuffle : Composite {
     const int64_t r = upscale_factor;
     TAEDA_CHECK(self.dim() >= 3, "[pixel_shuffle] expects input to have at least 3 dimensions, but got input with ", self.dim(),
                 " dimension(s); unsqueeze it");
-    TAEDA_CHECK(r > 0, "[pixel_shuffle] expects a positive upscale_factor, but got ", r, "; pass 1 or more");
+    TAEDA_CHECK(r > 0 && r <= (1 << 30), "[pixel_shuffle] expects a positive upscale_factor below 2^30, but got ", r, "; pass 1 or more");
     const int64_t c = self.size(-3);
     TAEDA_CHECK(c % (r * r) == 0, "[pixel_shuffle] expects its input's 'channel' dimension to be divisible by the square of upscale_factor, "
                 "but input.size(-3)=", c, " is not divisible by ", r * r, "; change the channels");

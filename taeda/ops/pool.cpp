@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pooling over windows: largest element, mean, and the adaptive forms with a given result size.
+#include <algorithm>
+
 #include "taeda/ops/door.h"
 #include "taeda/ops/conv.h"
 #include "taeda/ops/functions.h"
@@ -102,7 +104,20 @@ struct MaxPoolNd {
 struct MaxPoolBackward {
   static constexpr auto schema = "_max_pool_backward(Tensor grad_output, Tensor indices, int[] sizes, int dims) -> Tensor";
   static Tensor forward(const Tensor& grad_output, const Tensor& indices, IntArrayRef sizes, int64_t dims) {
+    const auto rank = static_cast<int64_t>(sizes.size());
+    TAEDA_CHECK(dims >= 1 && dims <= 3 && rank >= dims && grad_output.dim() == rank && grad_output.sizes() == indices.sizes() &&
+                    indices.scalar_type() == kLong && grad_output.sizes().slice(0, static_cast<size_t>(rank - dims)) == sizes.slice(0, static_cast<size_t>(rank - dims)),
+                "[_max_pool_backward] gradient and int64 indices must have the shape of the forward's result: got ", grad_output.sizes(), ", ",
+                indices.scalar_type(), indices.sizes(), " for an input of sizes ", sizes, " with ", dims, " pooled dimensions; pass those of the forward");
     const Tensor grad = grad_output.contiguous(), at = indices.contiguous();
+    if (at.numel() > 0) {
+      int64_t plane = 1;
+      for (int64_t i = rank - dims; i < rank; ++i) plane *= sizes[static_cast<size_t>(i)];
+      const int64_t* place = at.const_data_ptr<int64_t>();
+      const auto [least, most] = std::minmax_element(place, place + at.numel());
+      TAEDA_CHECK_INDEX(*least >= 0 && *most < plane, "[_max_pool_backward] indices must lie in [0, ", plane, "): got ", *least, " to ", *most,
+                        "; pass those of the forward");
+    }
     Tensor result = make_tensor(sizes, grad.scalar_type(), grad.device());
     PoolArgs x{};
     x.dtype = grad.scalar_type();

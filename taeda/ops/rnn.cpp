@@ -9,7 +9,20 @@ namespace taeda {
 namespace ops {
 namespace {
 
-RnnKind kind_of(int64_t kind) { return static_cast<RnnKind>(kind); }
+RnnKind kind_of(int64_t kind) {
+  TAEDA_CHECK(kind >= 0 && kind <= 3, "[rnn] the kind of cell must be 0 (LSTM), 1 (GRU), 2 (tanh) or 3 (relu): got ", kind, "; choose one");
+  return static_cast<RnnKind>(kind);
+}
+/// Kernels read these operands as they are.
+void check_operand(const std::optional<Tensor>& t, ScalarType type, std::initializer_list<int64_t> sizes, const char* what) {
+  if (!t || !t->defined()) return;
+  TAEDA_CHECK(t->scalar_type() == type, "[rnn] ", what, " must have the dtype of the input's gates: got ", t->scalar_type(), " and ", type, "; convert it");
+  TAEDA_CHECK(t->sizes() == IntArrayRef(sizes), "[rnn] ", what, " must have sizes ", IntArrayRef(sizes), ": got ", t->sizes(), "; check the shapes");
+}
+void check_float(const Tensor& t, int64_t dims) {
+  TAEDA_CHECK(t.dim() == dims && (t.scalar_type() == kFloat || t.scalar_type() == kDouble), "[rnn] expected float32 or float64 with ", dims,
+              " dimensions: got ", t.scalar_type(), t.sizes(), "; convert or reshape it");
+}
 int64_t gate_count(RnnKind kind) { return kind == RnnKind::kLstm ? 4 : kind == RnnKind::kGru ? 3 : 1; }
 int64_t act_count(RnnKind kind) { return kind == RnnKind::kLstm || kind == RnnKind::kGru ? 4 : 0; }
 std::optional<Tensor> given(const Tensor& t) { return t.defined() ? std::optional<Tensor>(t) : std::nullopt; }
@@ -70,12 +83,18 @@ struct RnnLayer {
   static std::tuple<Tensor, Tensor, Tensor> forward(const Tensor& gates, const Tensor& hx, const std::optional<Tensor>& cx, const Tensor& w_hh,
                                                     const std::optional<Tensor>& b_hh, int64_t kind, bool reverse) {
     const RnnKind k = kind_of(kind);
+    check_float(gates, 3);
     const int64_t steps = gates.size(0), batch = gates.size(1), units = hx.size(-1);
     TAEDA_CHECK(hx.dim() == 2 && hx.size(0) == batch, "[rnn] expected hidden size (", batch, ", ", units, "): got ", hx.sizes(), "; check the initial state");
     TAEDA_CHECK(w_hh.dim() == 2 && w_hh.size(0) == gate_count(k) * units && w_hh.size(1) == units && gates.size(2) == w_hh.size(0),
                 "[rnn] the recurrent weight must be (", gate_count(k) * units, ", ", units, "): got ", w_hh.sizes(), "; check hidden_size");
     TAEDA_CHECK(k != RnnKind::kLstm || (cx && cx->sizes() == hx.sizes()), "[rnn] the cell state must have the hidden state's shape: got ",
                 cx ? cx->sizes() : IntArrayRef(), " and ", hx.sizes(), "; check the initial state");
+    const ScalarType type = gates.scalar_type();
+    check_operand(hx, type, {batch, units}, "the hidden state");
+    check_operand(cx, type, {batch, units}, "the cell state");
+    check_operand(w_hh, type, {gate_count(k) * units, units}, "the recurrent weight");
+    check_operand(b_hh, type, {gate_count(k) * units}, "the recurrent bias");
     const Tensor g = gates.contiguous(), h = hx.contiguous(), w = w_hh.contiguous();
     const Tensor c = cx && cx->defined() ? cx->contiguous() : Tensor(), b = b_hh && b_hh->defined() ? b_hh->contiguous() : Tensor();
     const auto fresh = [&](int64_t width) { return make_tensor({steps, batch, width}, gates.scalar_type(), gates.device()); };
@@ -139,7 +158,17 @@ struct RnnLayerBackward {
                                                             const Tensor& hx, const std::optional<Tensor>& cx, const Tensor& w_hh, const Tensor& states,
                                                             const Tensor& cells, const Tensor& acts, int64_t kind, bool reverse) {
     const RnnKind k = kind_of(kind);
+    check_float(states, 3);
     const int64_t steps = states.size(0), batch = states.size(1), units = states.size(2);
+    const ScalarType type = states.scalar_type();
+    TAEDA_CHECK(k != RnnKind::kLstm || (cx && cx->defined()), "[rnn] an LSTM needs its cell state: got none; pass cx");
+    check_operand(grad_states, type, {steps, batch, units}, "the states' gradient");
+    check_operand(grad_cells, type, {steps, batch, k == RnnKind::kLstm ? units : 0}, "the cells' gradient");
+    check_operand(hx, type, {batch, units}, "the hidden state");
+    check_operand(cx, type, {batch, units}, "the cell state");
+    check_operand(w_hh, type, {gate_count(k) * units, units}, "the recurrent weight");
+    check_operand(cells, type, {steps, batch, k == RnnKind::kLstm ? units : 0}, "the cells");
+    check_operand(acts, type, {steps, batch, act_count(k) * units}, "the activations");
     const auto whole = [](const std::optional<Tensor>& t) { return t && t->defined() ? t->contiguous() : Tensor(); };
     const Tensor gs = whole(grad_states), gc = whole(grad_cells), h = hx.contiguous(), c = whole(cx), w = w_hh.contiguous();
     const auto fresh = [&](IntArrayRef sizes) { return make_tensor(sizes, states.scalar_type(), states.device()); };
@@ -148,7 +177,8 @@ struct RnnLayerBackward {
     Tensor d_h = fresh({batch, units}), d_c = fresh({k == RnnKind::kLstm ? batch : 0, units});
     RnnArgs x = describe(k, d_gates, steps, batch, units, reverse);
     x.w_hh = w.impl().data(), x.h0 = h.impl().data(), x.c0 = data_or_null(c);
-    x.output = states.impl().data(), x.cells = data_or_null(cells), x.acts = data_or_null(acts);
+    const Tensor dense_states = states.contiguous(), dense_cells = cells.contiguous(), dense_acts = acts.contiguous();
+    x.output = dense_states.impl().data(), x.cells = data_or_null(dense_cells), x.acts = data_or_null(dense_acts);
     x.grad_output = data_or_null(gs), x.grad_cells = data_or_null(gc);
     x.grad_gates = d_gates.impl().data(), x.grad_hidden_gates = d_hidden.impl().data(), x.grad_h0 = d_h.impl().data(), x.grad_c0 = data_or_null(d_c);
     if (states.numel() > 0) rnn_grad_kernel(states.device(), x);
@@ -166,7 +196,12 @@ struct RnnCell {
   static std::tuple<Tensor, Tensor, Tensor> forward(const Tensor& gates, const Tensor& hidden_gates, const Tensor& hx, const std::optional<Tensor>& cx,
                                                     int64_t kind) {
     const RnnKind k = kind_of(kind);
+    check_float(hx, 2);
     const int64_t batch = hx.size(0), units = hx.size(1);
+    TAEDA_CHECK(k != RnnKind::kLstm || (cx && cx->defined()), "[rnn] an LSTM needs its cell state: got none; pass cx");
+    check_operand(gates, hx.scalar_type(), {batch, gate_count(k) * units}, "the input's gates");
+    check_operand(hidden_gates, hx.scalar_type(), {batch, gate_count(k) * units}, "the hidden state's gates");
+    check_operand(cx, hx.scalar_type(), {batch, units}, "the cell state");
     const Tensor g = gates.contiguous(), b = hidden_gates.contiguous(), h = hx.contiguous(), c = cx && cx->defined() ? cx->contiguous() : Tensor();
     const auto fresh = [&](int64_t width) { return make_tensor({batch, width}, gates.scalar_type(), gates.device()); };
     Tensor state = fresh(units), cell = fresh(k == RnnKind::kLstm ? units : 0), acts = fresh(act_count(k) * units);
@@ -201,7 +236,16 @@ struct RnnCellBackward {
                                                             const Tensor& hx, const std::optional<Tensor>& cx, const Tensor& state, const Tensor& cell,
                                                             const Tensor& acts, int64_t kind) {
     const RnnKind k = kind_of(kind);
+    check_float(state, 2);
     const int64_t batch = state.size(0), units = state.size(1);
+    const ScalarType type = state.scalar_type();
+    TAEDA_CHECK(k != RnnKind::kLstm || (cx && cx->defined()), "[rnn] an LSTM needs its cell state: got none; pass cx");
+    check_operand(grad_state, type, {batch, units}, "the state's gradient");
+    check_operand(grad_cell, type, {batch, k == RnnKind::kLstm ? units : 0}, "the cell's gradient");
+    check_operand(hx, type, {batch, units}, "the hidden state");
+    check_operand(cx, type, {batch, units}, "the cell state");
+    check_operand(cell, type, {batch, k == RnnKind::kLstm ? units : 0}, "the cell");
+    check_operand(acts, type, {batch, act_count(k) * units}, "the activations");
     const auto whole = [](const std::optional<Tensor>& t) { return t && t->defined() ? t->contiguous() : Tensor(); };
     const Tensor gs = whole(grad_state), gc = whole(grad_cell), h = hx.contiguous(), c = whole(cx);
     const auto fresh = [&](int64_t rows, int64_t width) { return make_tensor({rows, width}, state.scalar_type(), state.device()); };
@@ -210,7 +254,8 @@ struct RnnCellBackward {
     Tensor d_h = fresh(batch, units), d_c = fresh(k == RnnKind::kLstm ? batch : 0, units);
     RnnArgs x = describe(k, d_gates, 1, batch, units, false);
     x.h0 = h.impl().data(), x.c0 = data_or_null(c);
-    x.output = state.impl().data(), x.cells = data_or_null(cell), x.acts = data_or_null(acts);
+    const Tensor dense_state = state.contiguous(), dense_cell = cell.contiguous(), dense_acts = acts.contiguous();
+    x.output = dense_state.impl().data(), x.cells = data_or_null(dense_cell), x.acts = data_or_null(dense_acts);
     x.grad_output = data_or_null(gs), x.grad_cells = data_or_null(gc);
     x.grad_gates = d_gates.impl().data(), x.grad_hidden_gates = d_hidden.impl().data(), x.grad_h0 = d_h.impl().data(), x.grad_c0 = data_or_null(d_c);
     if (state.numel() > 0) rnn_grad_kernel(state.device(), x);

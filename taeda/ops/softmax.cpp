@@ -37,6 +37,10 @@ Tensor softmax_forward(const Tensor& self, int64_t dim, bool log, const char* op
 }
 Tensor softmax_backward(const Tensor& grad, const Tensor& output, int64_t dim, bool log, const char* op) {
   dim = maybe_wrap_dim(dim, output.dim(), op);
+  TAEDA_CHECK_NOT_IMPLEMENTED(is_floating_type(output.scalar_type()) && is_floating_type(grad.scalar_type()), "[", op,
+                              "] is defined for floating dtypes: got ", output.scalar_type(), " and ", grad.scalar_type(), "; convert with .to(dtype) first");
+  TAEDA_CHECK(grad.sizes() == output.sizes(), "[", op, "] gradient and result must have the same shape: got ", grad.sizes(), " and ", output.sizes(),
+              "; pass the forward's result");
   if (is_half(output.scalar_type())) {
     return softmax_backward(grad.to(kFloat), output.to(kFloat), dim, log, op).to(output.scalar_type());
   }
