@@ -10,8 +10,8 @@ target_compile_options(taeda_flags INTERFACE
   $<$<CONFIG:>:-O3;-DNDEBUG>)  # a parent project without a build type still gets an optimised library
 
 if(TAEDA_SANITIZE)
-  if(NOT TAEDA_SANITIZE MATCHES "^(address|undefined|thread)$")
-    message(FATAL_ERROR "[taeda] TAEDA_SANITIZE is address, undefined or thread: got '${TAEDA_SANITIZE}'")
+  if(NOT TAEDA_SANITIZE MATCHES "^(address|undefined|thread|address,undefined)$")
+    message(FATAL_ERROR "[taeda] TAEDA_SANITIZE is address, undefined, thread or address,undefined: got '${TAEDA_SANITIZE}'")
   endif()
   target_compile_options(taeda_flags INTERFACE
     -fsanitize=${TAEDA_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)

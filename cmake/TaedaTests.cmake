@@ -37,6 +37,10 @@ foreach(folder IN LISTS taeda_test_folders)
     PROPERTIES LABELS ${folder} TIMEOUT 900)
 endforeach()
 
+# The fuzzer of operators, for ./run fuzz; `ninja taeda_fuzz_ops` builds it.
+add_executable(taeda_fuzz_ops EXCLUDE_FROM_ALL tests/fuzz/fuzz_ops.cpp tests/fuzz/call_text.cpp)
+target_link_libraries(taeda_fuzz_ops PRIVATE taeda_test_support_sources taeda_test_support)
+
 # The tree itself: rooms, lengths, licence lines, links; and that loading the library runs nothing.
 add_test(NAME house.rooms COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/tools/check_rooms.py")
 add_test(NAME house.tree COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/tools/check_house.py")

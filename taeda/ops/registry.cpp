@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lookup of operators, schema parsing, and the call by name.
-#include "taeda/ops/registry.h"
+#include "taeda/ops/registry_bind.h"
 
 #include <algorithm>
 #include <charconv>
@@ -220,7 +220,7 @@ int bind_arguments(const std::vector<SchemaArg>& schema, const std::vector<Value
 
 }  // namespace
 
-Value call_op(std::string_view name, std::vector<Value> args, Kwargs kwargs) {
+BoundCall bind_call(std::string_view name, const std::vector<Value>& args, const Kwargs& kwargs) {
   const std::vector<const OpInfo*> overloads = find_ops(name);
   TAEDA_CHECK_NOT_IMPLEMENTED(!overloads.empty(), "[", name, "] there is no operator of this name; see all_ops()");
   const OpInfo* best = nullptr;
@@ -242,7 +242,12 @@ Value call_op(std::string_view name, std::vector<Value> args, Kwargs kwargs) {
     for (const OpInfo* op : overloads) known += str("\n  ", op->schema);
     TAEDA_CHECK_TYPE(false, "[", name, "] the arguments must fit a signature: got (", given, "); signatures:", known);
   }
-  return best->invoke(best_args.data());
+  return {best, std::move(best_args)};
+}
+
+Value call_op(std::string_view name, std::vector<Value> args, Kwargs kwargs) {
+  const BoundCall call = bind_call(name, args, kwargs);
+  return call.op->invoke(call.args.data());
 }
 
 }  // namespace taeda
