@@ -16,14 +16,17 @@
 namespace taeda {
 
 enum class CompileBackend : uint8_t {
-  kInterpreter,  ///< recorded plans, operator by operator or in fused loops
+  kJit,          ///< recorded plans; fused loops become machine code where that is worth it and the code generator is there
+  kInterpreter,  ///< recorded plans; fused loops are interpreted block by block
   kEager,        ///< the function as it is
 };
 
 struct CompileOptions {
-  CompileBackend backend = CompileBackend::kInterpreter;
+  CompileBackend backend = CompileBackend::kJit;
   /// How many ways to go on are kept after each recorded operator; the one unused for longest goes first.
   int max_versions = 64;
+  /// A folder for generated code, so that later processes need not generate it; empty: none.
+  std::string cache_dir = {};
 };
 
 namespace lazy {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which steps of a segment must be done, and their execution one by one.
-#include "taeda/compile/plan.h"
+#include "taeda/compile/fuse.h"
 
 #include <cstring>
 
@@ -18,28 +18,52 @@ std::vector<bool> alive_values(const Segment& segment) {
   return alive;
 }
 
-Plan::Plan(const Step* before, const Segment& segment, std::vector<bool> alive_values)
-    : start(before), first(segment.pending.front().step), alive(std::move(alive_values)), needed(segment.pending.size()),
-      last_uses(segment.pending.size()) {
-  const std::vector<Pending>& pending = segment.pending;
+namespace {
+std::vector<Unit> single_units(const std::vector<bool>& needed) {
+  std::vector<Unit> units;
+  for (size_t i = 0; i < needed.size(); ++i) {
+    if (needed[i]) units.push_back({{i}, nullptr, {}});
+  }
+  return units;
+}
+}  // namespace
+
+Plan::Plan(const Step* before, const Segment& segment, std::vector<bool> alive_values, const LoopOptions& loops)
+    : start(before), first(segment.pending.front().step), alive(std::move(alive_values)) {
   std::vector<bool> wanted = alive;
-  std::vector<bool> seen(alive.size());
-  for (size_t i = pending.size(); i-- > 0;) {
-    const Step& step = *pending[i].step;
+  std::vector<bool> needed(segment.pending.size());
+  for (size_t i = segment.pending.size(); i-- > 0;) {
+    const Step& step = *segment.pending[i].step;
     bool need = step.random;
     for (const Write& w : step.writes) need |= wanted[static_cast<size_t>(step.operands[w.operand].value)];
     for (const Operand& r : step.results) need |= r.value >= 0 && wanted[static_cast<size_t>(r.value)];
     needed[i] = need;
     if (!need) continue;
-    const auto use = [&](const Operand& o) {
-      if (o.value < 0) return;
-      const auto v = static_cast<size_t>(o.value);
-      wanted[v] = true;
-      if (!seen[v] && segment.values[v].produced && !alive[v]) last_uses[i].push_back(o.value);
-      seen[v] = true;
-    };
-    for (const Operand& o : step.operands) use(o);
-    for (const Operand& r : step.results) use(r);
+    for (const Operand& o : step.operands) {
+      if (o.value >= 0) wanted[static_cast<size_t>(o.value)] = true;
+    }
+    for (const Operand& r : step.results) {
+      if (r.value >= 0) wanted[static_cast<size_t>(r.value)] = true;
+    }
+  }
+  units = loops.fuse ? fused_units(segment, alive, needed, loops) : single_units(needed);
+  note_last_uses(segment);
+}
+
+void Plan::note_last_uses(const Segment& segment) {
+  std::vector<bool> seen(alive.size());
+  for (size_t u = units.size(); u-- > 0;) {
+    for (const size_t i : units[u].steps) {
+      const Step& step = *segment.pending[i].step;
+      const auto use = [&](const Operand& o) {
+        if (o.value < 0 || seen[static_cast<size_t>(o.value)]) return;
+        const auto v = static_cast<size_t>(o.value);
+        seen[v] = true;
+        if (segment.values[v].produced && !alive[v]) units[u].last_uses.push_back(o.value);
+      };
+      for (const Operand& o : step.operands) use(o);
+      for (const Operand& r : step.results) use(r);
+    }
   }
 }
 
@@ -79,34 +103,14 @@ struct Run {
     value.storage->watcher.store(nullptr, std::memory_order_release);
   }
 
-  void invoke(const Step& step) {
-    // The operands are in the order of the arguments.
-    size_t next = 0;
-    const auto put = [&](const Value& form) {
-      const Tensor& t = tensors[next++];
-      return t.defined() ? Value(t) : form;
-    };
-    std::vector<Value> args;
-    args.reserve(step.args.size());
-    for (size_t i = 0; i < step.args.size(); ++i) {
-      const Value& form = step.args[i];
-      if (step.arg_kinds[i] == ArgKind::kPlain) {
-        args.push_back(form);
-      } else if (step.arg_kinds[i] == ArgKind::kTensor) {
-        args.push_back(put(form));
-      } else {
-        Value::List list;
-        list.reserve(form.list().size());
-        for (const Value& item : form.list()) list.push_back(put(item));
-        args.emplace_back(std::move(list));
-      }
+  void do_unit(const Unit& unit) {
+    if (unit.fused) {
+      run_fused(*unit.fused, segment, memory);
+      for (const size_t i : unit.steps) hand_over_results(*segment.pending[i].step);
+    } else {
+      do_step(unit.steps[0]);
     }
-    const Value value = step.target.info->invoke(args.data());
-    if (value.is_list()) {
-      for (const Value& item : value.list()) results.push_back(item.is_none() ? Tensor() : item.tensor());
-    } else if (!step.results.empty()) {
-      results.push_back(value.is_none() ? Tensor() : value.tensor());
-    }
+    for (const int32_t v : unit.last_uses) memory[static_cast<size_t>(v)].reset();
   }
 
   void do_step(size_t i) {
@@ -122,15 +126,10 @@ struct Run {
       t.mutable_impl().untracked = true;  // the counters moved when the call was recorded
       tensors.push_back(std::move(t));
     }
-    if (step.target.run) {
-      step.target.run({tensors.data(), tensors.size(), step.words.data(), segment.numbers.data() + segment.pending[i].first_number,
-                       step.target.variant, step.target.detail, results});
-    } else {
-      invoke(step);
-    }
+    step.target.run({tensors.data(), tensors.size(), step.words.data(), segment.numbers.data() + segment.pending[i].first_number,
+                     step.target.variant, step.target.detail, results});
     tensors.clear();
     if (!step.results.empty()) place_results(step);
-    for (const int32_t v : plan.last_uses[i]) memory[static_cast<size_t>(v)].reset();
   }
 
   void place_results(const Step& step) {
@@ -145,7 +144,11 @@ struct Run {
       memory[static_cast<size_t>(r.value)] = results[k].impl().storage;
     }
     results.clear();
-    for (size_t n = 0; n < step.result_bytes.size(); ++n) {
+    hand_over_results(step);
+  }
+
+  void hand_over_results(const Step& step) {
+    for (size_t n = 0; n < step.result_storages.size(); ++n) {
       const size_t v = static_cast<size_t>(step.first_result_value) + n;
       if (plan.alive[v]) hand_over(v);
     }
@@ -180,9 +183,7 @@ void run(const Plan& plan, Segment& segment) {
   const BelowDoorGuard below;
   Run state(plan, segment);
   try {
-    for (size_t i = 0; i < segment.pending.size(); ++i) {
-      if (plan.needed[i]) state.do_step(i);
-    }
+    for (const Unit& unit : plan.units) state.do_unit(unit);
   } catch (...) {
     state.fail();
     segment.pending.clear();

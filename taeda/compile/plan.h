@@ -29,6 +29,15 @@ struct Segment {
   std::vector<Scalar> numbers;
 };
 
+struct FusedSteps;
+
+/// Steps that are done together.
+struct Unit {
+  std::vector<size_t> steps;          ///< indices of pending steps
+  std::shared_ptr<FusedSteps> fused;  ///< null for a single step
+  std::vector<int32_t> last_uses;     ///< values whose memory is free afterwards
+};
+
 /// One way to carry out a range of steps, for one set of values that somebody still holds.
 /// Invariant: immutable after construction.
 struct Plan {
@@ -36,10 +45,13 @@ struct Plan {
   const Step* start;             ///< the step before the segment
   const Step* first;             ///< the first pending step: others of the segment were done before
   std::vector<bool> alive;       ///< by value number: looked at after the segment
-  std::vector<bool> needed;      ///< by pending step
-  std::vector<std::vector<int32_t>> last_uses;  ///< by pending step: values whose memory is free afterwards
+  std::vector<Unit> units;       ///< the needed steps, in order
 
-  Plan(const Step* before, const Segment& segment, std::vector<bool> alive_values);
+  /// Joining steps into loops is worth it for a plan that is kept.
+  Plan(const Step* before, const Segment& segment, std::vector<bool> alive_values, const LoopOptions& loops);
+
+ private:
+  void note_last_uses(const Segment& segment);
 };
 
 /// The values that somebody besides the segment holds.

@@ -30,30 +30,6 @@ std::vector<uint8_t> generator_state() {
   return generator.state_bytes();
 }
 
-std::vector<ArgKind> arg_kinds(const OpInfo& op) {
-  std::vector<ArgKind> kinds;
-  for (const SchemaArg& arg : parse_schema_args(op.schema)) {
-    kinds.push_back(arg.type == "Tensor" || arg.type == "Tensor?"       ? ArgKind::kTensor
-                    : arg.type == "Tensor[]" || arg.type == "Tensor?[]" ? ArgKind::kTensorList
-                                                                        : ArgKind::kPlain);
-  }
-  return kinds;
-}
-
-/// The arguments without the tensors' memory.
-void strip_tensors(std::vector<Value>& args, const std::vector<ArgKind>& kinds) {
-  const auto strip = [](Value& v) {
-    if (v.is_tensor()) v = Value(Tensor());
-  };
-  for (size_t i = 0; i < args.size(); ++i) {
-    if (kinds[i] == ArgKind::kTensor) strip(args[i]);
-    if (kinds[i] != ArgKind::kTensorList) continue;
-    Value::List list = args[i].list();
-    for (Value& item : list) strip(item);
-    args[i] = Value(std::move(list));
-  }
-}
-
 const TensorImpl& counted(const TensorImpl& t) { return t.view_base && t.view_base->untracked ? *t.view_base : t; }
 
 }  // namespace
@@ -122,7 +98,7 @@ void CallRecorder::stop() {
 }
 
 const char* CallRecorder::refusal(const capture::Call& call) {
-  const OpInfo* info = call.target.run ? nullptr : call.target.info;
+  const OpInfo* info = call.target.info;
   if (info && *info->shape_from) {
     if (std::strcmp(info->shape_from, "masks") != 0) return "the shape of a result depends on values";
     for (size_t i = 1; i < call.tensors.size(); ++i) {
@@ -224,9 +200,10 @@ void CallRecorder::take_step(Step& step, capture::Call& call) {
     const_cast<TensorImpl&>(counted(t)).own_version.fetch_add(w.own_versions, std::memory_order_relaxed);
     watch(step.operands[w.operand].value);
   }
-  for (const size_t bytes : step.result_bytes) {
+  for (const ResultStorage& s : step.result_storages) {
     SegmentValue& value = segment_.values.emplace_back();
-    value.storage = IntrusivePtr<StorageImpl>::adopt(StorageImpl::announce(bytes, Device()));
+    value.storage = IntrusivePtr<StorageImpl>::adopt(StorageImpl::announce(s.bytes, Device()));
+    value.storage->version.store(s.version, std::memory_order_relaxed);
     value.produced = value.result = true;
     watch(static_cast<int32_t>(segment_.values.size()) - 1);
   }
@@ -266,7 +243,7 @@ void CallRecorder::prepare_record(const capture::Call& call) {
   }();
 }
 
-void CallRecorder::record(capture::Call& call, std::vector<Value> args) {
+void CallRecorder::record(capture::Call& call) {
   kernel_runs_.store(false, std::memory_order_relaxed);
   const std::lock_guard lock(mutex_);
   if (failed_) return;
@@ -278,11 +255,8 @@ void CallRecorder::record(capture::Call& call, std::vector<Value> args) {
   step->numbers.assign(call.numbers.begin(), call.numbers.end());
   step->operands = recorded_operands_;
   step->values_before = static_cast<int32_t>(segment_.values.size());
-  if (!call.target.run) {
-    step->arg_kinds = arg_kinds(*call.target.info);
-    step->args = std::move(args);
-    strip_tensors(step->args, step->arg_kinds);
-  }
+  step->source = call.source;
+  step->generators.assign(call.generators.begin(), call.generators.end());
   step->random = std::string_view(call.target.info ? call.target.info->schema : "").find("Generator?") != std::string_view::npos ||
                  generator_state() != generator_before_;
   note_writes(*step, call);
@@ -291,7 +265,7 @@ void CallRecorder::record(capture::Call& call, std::vector<Value> args) {
     step->kind = StepKind::kDirect;
     step->note = str(call.target.name, " returns or reshapes one of its arguments");
     step->results.clear();
-    step->result_bytes.clear();
+    step->result_storages.clear();
   }
   trace_->recorded.fetch_add(1, std::memory_order_relaxed);
   cursor_ = trace_->link(*cursor_, std::move(step));
@@ -348,7 +322,7 @@ bool CallRecorder::place_results(Step& step, const capture::Call& call) {
     value.storage = r.impl().storage;
     value.result = true;
     watch(result.value);
-    step.result_bytes.push_back(s->nbytes);
+    step.result_storages.push_back({s->nbytes, s->version.load(std::memory_order_relaxed)});
   }
   return true;
 }
@@ -369,7 +343,7 @@ void CallRecorder::touch(StorageImpl& storage) {
 /// Does what waits; the segment goes on.
 void CallRecorder::run_pending() {
   if (segment_.pending.empty()) return;
-  const Plan plan(segment_start_, segment_, alive_values(segment_));
+  const Plan plan(segment_start_, segment_, alive_values(segment_), {});
   carry_out(plan);
   // Storages that have their memory now are still known by their numbers.
   for (size_t v = 0; v < segment_.values.size(); ++v) {
@@ -414,7 +388,7 @@ void CallRecorder::close(const char* note, Step* end) {
     const Plan* plan = end->plans.load(std::memory_order_acquire);
     while (plan && !(plan->start == segment_start_ && plan->first == segment_.pending.front().step && plan->alive == alive)) plan = plan->next;
     if (!plan) {
-      auto* made = new Plan(segment_start_, segment_, std::move(alive));
+      auto* made = new Plan(segment_start_, segment_, std::move(alive), trace_->loops());
       made->next = end->plans.load(std::memory_order_relaxed);
       while (!end->plans.compare_exchange_weak(made->next, made, std::memory_order_acq_rel)) {
       }

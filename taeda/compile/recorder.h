@@ -38,7 +38,7 @@ class CallRecorder final : public capture::Recorder, public StorageWatcher {
   void stop();
 
   capture::Answer begin(capture::Call& call) override;
-  void record(capture::Call& call, std::vector<Value> args) override;
+  void record(capture::Call& call) override;
   void drop(capture::Call& call) noexcept override;
   void finish() override;
   void touch(StorageImpl& storage) override;

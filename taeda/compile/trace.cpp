@@ -26,6 +26,8 @@ Tensor Geometry::over(IntrusivePtr<StorageImpl> storage) const {
   return result;
 }
 
+Trace::Trace(size_t max_versions, const LoopOptions& loops) : max_versions_(max_versions), loops_(loops) {}
+
 Step::~Step() {
   for (Plan* p = plans.load(); p;) delete std::exchange(p, p->next);
 }

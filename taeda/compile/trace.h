@@ -62,8 +62,11 @@ enum class StepKind : uint8_t {
   kBoundary,  ///< ends the segment
 };
 
-/// How an argument takes tensors.
-enum class ArgKind : uint8_t { kPlain, kTensor, kTensorList };
+/// A storage that a step brings.
+struct ResultStorage {
+  size_t bytes;
+  uint32_t version;  ///< kernels may write their results in several goes
+};
 
 struct Plan;
 
@@ -83,12 +86,12 @@ struct Step {
   std::vector<Operand> operands;
   size_t number_count = 0;
   std::vector<Scalar> numbers;      ///< of the recorded call
-  std::vector<Value> args;          ///< of a target without `run`: the arguments; tensors are undefined ones
-  std::vector<ArgKind> arg_kinds;
+  std::shared_ptr<capture::NumberSource> source;
+  std::vector<Generator> generators;  ///< that the words point to
   int32_t values_before = 0;        ///< numbered before this step
   int32_t first_result_value = 0;   ///< numbered before its results
   std::vector<Operand> results;
-  std::vector<size_t> result_bytes; ///< of each storage that the results bring, by number from first_result_value
+  std::vector<ResultStorage> result_storages;  ///< that the results bring, by number from first_result_value
   std::vector<Write> writes;
   bool random = false;              ///< draws from a generator
   std::string note;                 ///< of kBoundary and kDirect: why the segment ends
@@ -96,15 +99,23 @@ struct Step {
   ~Step();
 };
 
+/// How the loops of a plan are made.
+struct LoopOptions {
+  bool fuse = false;
+  bool generate_code = false;
+  std::string cache_dir = {};
+};
+
 /// The tree of one compiled function.
 class Trace {
  public:
-  explicit Trace(size_t max_versions) : max_versions_(max_versions) {}
+  Trace(size_t max_versions, const LoopOptions& loops);
   ~Trace();
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
 
   Step& root() { return root_; }
+  const LoopOptions& loops() const { return loops_; }
   /// Links `step` after `parent`. Returns it, or an equal boundary that another thread linked first. When `parent` has too
   /// many followers, the one unused for longest is retired.
   Step* link(Step& parent, std::unique_ptr<Step> step);
@@ -129,6 +140,7 @@ class Trace {
   std::mutex mutex_;
   Step root_;
   size_t max_versions_;
+  const LoopOptions loops_;
   std::vector<Step*> retired_;
   std::atomic<bool> any_retired_{false};
   std::atomic<size_t> running_{0};

@@ -4,10 +4,13 @@
 #pragma once
 
 #include <bit>
+#include <memory>
 #include <string_view>
+#include <tuple>
+#include <utility>
 #include <vector>
 
-#include "taeda/core/value.h"
+#include "taeda/core/tensor.h"
 
 namespace taeda {
 
@@ -26,14 +29,16 @@ struct Replay {
   std::vector<Tensor>& results;
 };
 
-/// What is called. Operators with an OpInfo run through their call by name, others through `run`.
+/// What is called.
 struct Target {
   const char* name;
-  const OpInfo* info = nullptr;
-  void (*run)(const Replay&) = nullptr;
+  const OpInfo* info = nullptr;            ///< null where it is no operator of the registry
+  void (*run)(const Replay&) = nullptr;    ///< the kernel with recorded arguments
   const void* detail = nullptr;  ///< passed to `run`
   int variant = 0;               ///< passed to `run`
 };
+
+struct NumberSource;
 
 /// One call: its tensors, and everything else that must be equal for two calls to be the same one. Numbers may differ.
 class Call {
@@ -43,7 +48,10 @@ class Call {
   Call& operator=(const Call&) = delete;
 
   void add(const Tensor& t) { tensors.push_back(t.unsafeGetTensorImpl()); }
-  void add(const std::optional<Tensor>& t) { tensors.push_back(t ? t->unsafeGetTensorImpl() : nullptr); }
+  void add(const std::optional<Tensor>& t) {
+    words.push_back(t.has_value());
+    tensors.push_back(t ? t->unsafeGetTensorImpl() : nullptr);
+  }
   void add(TensorList list) {
     words.push_back(list.size());
     for (const Tensor& t : list) add(t);
@@ -63,7 +71,10 @@ class Call {
     words.push_back(static_cast<uint64_t>(v));
   }
   void add(Device d) { words.push_back(static_cast<uint64_t>(d.type()) << 8 | static_cast<uint8_t>(d.index())); }
-  void add(const Generator& g) { words.push_back(reinterpret_cast<uintptr_t>(g.unsafeGetGeneratorImpl())); }
+  void add(const Generator& g) {
+    words.push_back(reinterpret_cast<uintptr_t>(g.unsafeGetGeneratorImpl()));
+    generators.push_back(g);
+  }
   TAEDA_API void add(std::string_view text);
   TAEDA_API void add(const TensorOptions& options);
   template <class T>
@@ -93,7 +104,90 @@ class Call {
   SmallVector<Scalar, 6> numbers;
   SmallVector<uint32_t, 4> written;  ///< tensors that the kernel writes without counting the write on the storage
   std::vector<Tensor> results;
+  std::vector<Generator> generators;  ///< that words point to
+  std::shared_ptr<NumberSource> source;  ///< for numbers that move from call to call by a rule (an optimizer's step count)
 };
+
+/// Gives a call's numbers anew when a whole recorded step is replayed without the program's code.
+struct NumberSource {
+  virtual ~NumberSource() = default;
+  virtual void refresh(Scalar* numbers) = 0;
+};
+
+template <class T>
+struct As {};
+
+/// Gives a recorded call's arguments back in the order in which they were added.
+class Reader {
+ public:
+  explicit Reader(const Replay& call) : tensors_(call.tensors), words_(call.words) {}
+
+  const Tensor& get(As<const Tensor&>) { return *tensors_++; }
+  std::optional<Tensor> get(As<const std::optional<Tensor>&>) {
+    const Tensor& t = *tensors_++;
+    return *words_++ ? std::optional<Tensor>(t) : std::nullopt;
+  }
+  TensorList get(As<TensorList>) {
+    const size_t n = *words_++;
+    return {std::exchange(tensors_, tensors_ + n), n};
+  }
+  std::vector<std::optional<Tensor>> get(As<const std::vector<std::optional<Tensor>>&>) {
+    std::vector<std::optional<Tensor>> list(*words_++);
+    for (auto& t : list) t = get(As<const std::optional<Tensor>&>());
+    return list;
+  }
+  TAEDA_API Scalar get(As<const Scalar&>);
+  std::vector<Scalar> get(As<ArrayRef<Scalar>>) {
+    std::vector<Scalar> list(*words_++);
+    for (Scalar& s : list) s = get(As<const Scalar&>());
+    return list;
+  }
+  double get(As<double>) { return std::bit_cast<double>(*words_++); }
+  template <class T>
+    requires(std::is_integral_v<T> || std::is_enum_v<T>)
+  T get(As<T>) {
+    return static_cast<T>(*words_++);
+  }
+  /// Points into the recorded words.
+  IntArrayRef get(As<IntArrayRef>) {
+    const size_t n = *words_++;
+    return {reinterpret_cast<const int64_t*>(std::exchange(words_, words_ + n)), n};
+  }
+  std::vector<double> get(As<ArrayRef<double>>) {
+    std::vector<double> list(*words_++);
+    for (double& v : list) v = get(As<double>());
+    return list;
+  }
+  OptionalIntArrayRef get(As<OptionalIntArrayRef>) {
+    return *words_++ ? OptionalIntArrayRef(get(As<IntArrayRef>())) : OptionalIntArrayRef();
+  }
+  std::optional<std::vector<double>> get(As<OptionalArrayRef<double>>) {
+    return *words_++ ? std::optional(get(As<ArrayRef<double>>())) : std::nullopt;
+  }
+  TAEDA_API std::string_view get(As<std::string_view>);
+  TAEDA_API Device get(As<Device>);
+  TAEDA_API Generator get(As<Generator>);
+  TAEDA_API TensorOptions get(As<const TensorOptions&>);
+  template <class T>
+  std::optional<T> get(As<std::optional<T>>) {
+    return *words_++ ? std::optional<T>(get(As<T>())) : std::nullopt;
+  }
+  std::optional<Scalar> get(As<const std::optional<Scalar>&>) {
+    return *words_++ ? std::optional(get(As<const Scalar&>())) : std::nullopt;
+  }
+
+ private:
+  const Tensor* tensors_;
+  const uint64_t* words_;
+};
+/// An optional list as an argument.
+inline OptionalArrayRef<double> as_argument(const std::optional<std::vector<double>>& list) {
+  return list ? OptionalArrayRef<double>(ArrayRef<double>(*list)) : OptionalArrayRef<double>();
+}
+template <class T>
+const T& as_argument(const T& v) {
+  return v;
+}
 
 enum class Answer : uint8_t {
   kRun,     ///< run the kernel; nobody will ask
@@ -105,8 +199,8 @@ enum class Answer : uint8_t {
 class TAEDA_API Recorder {
  public:
   virtual Answer begin(Call& call) = 0;
-  /// After kRecord: `call.results` are set. `args`: the arguments as Values, empty when the target has its own `run`.
-  virtual void record(Call& call, std::vector<Value> args) = 0;
+  /// After kRecord: `call.results` are set.
+  virtual void record(Call& call) = 0;
   /// After kRecord: the kernel threw.
   virtual void drop(Call& call) noexcept = 0;
   /// Does what is recorded and not yet done.
@@ -119,45 +213,40 @@ class TAEDA_API Recorder {
 inline bool active() { return (tls_modes.active & kModeCapture) != 0; }
 inline Recorder& recorder() { return *static_cast<Recorder*>(tls_modes.capture); }
 
-/// Results as the vector of a call, and back.
+/// Results as a vector, and back.
 template <class R>
 struct Results;
 template <>
 struct Results<Tensor> {
-  static void put(Call& call, const Tensor& r) { call.results.push_back(r); }
-  static Tensor take(Call& call) { return std::move(call.results[0]); }
+  static void put(std::vector<Tensor>& to, Tensor r) { to.push_back(std::move(r)); }
+  static Tensor take(std::vector<Tensor>& from) { return std::move(from[0]); }
 };
 template <>
 struct Results<std::vector<Tensor>> {
-  static void put(Call& call, const std::vector<Tensor>& r) { call.results = r; }
-  static std::vector<Tensor> take(Call& call) { return std::move(call.results); }
+  static void put(std::vector<Tensor>& to, std::vector<Tensor> r) { to = std::move(r); }
+  static std::vector<Tensor> take(std::vector<Tensor>& from) { return std::move(from); }
 };
 template <class... T>
   requires(std::is_same_v<T, Tensor> && ...)
 struct Results<std::tuple<T...>> {
-  static void put(Call& call, const std::tuple<T...>& r) {
-    std::apply([&](const auto&... t) { (call.results.push_back(t), ...); }, r);
+  static void put(std::vector<Tensor>& to, std::tuple<T...> r) {
+    std::apply([&](auto&... t) { (to.push_back(std::move(t)), ...); }, r);
   }
-  static std::tuple<T...> take(Call& call) {
+  static std::tuple<T...> take(std::vector<Tensor>& from) {
     return [&]<size_t... I>(std::index_sequence<I...>) {
-      return std::tuple<T...>(std::move(call.results[I])...);
+      return std::tuple<T...>(std::move(from[I])...);
     }(std::index_sequence_for<T...>());
   }
 };
-template <>
-struct Results<void> {};
 
-template <class R>
-concept Capturable = requires { sizeof(Results<R>); };
-
-/// Runs `forward`, or what the capture has for it. `args()` gives the arguments as Values.
-template <class R, class Forward, class Args>
-R through(Call& call, const Forward& forward, const Args& args) {
+/// Runs `forward`, or what the capture has for it.
+template <class R, class Forward>
+R through(Call& call, const Forward& forward) {
   const Answer answer = recorder().begin(call);
   if constexpr (std::is_void_v<R>) {
     if (answer == Answer::kTaken) return;
   } else {
-    if (answer == Answer::kTaken) return Results<R>::take(call);
+    if (answer == Answer::kTaken) return Results<R>::take(call.results);
   }
   const BelowDoorGuard below;
   if (answer == Answer::kRun) return forward();
@@ -165,11 +254,11 @@ R through(Call& call, const Forward& forward, const Args& args) {
   try {
     if constexpr (std::is_void_v<R>) {
       forward();
-      to->record(call, args());
+      to->record(call);
     } else {
       R result = forward();
-      Results<R>::put(call, result);
-      to->record(call, args());
+      Results<R>::put(call.results, result);
+      to->record(call);
       call.results.clear();
       return result;
     }

@@ -91,15 +91,15 @@ R intercepted(const OpInfo& op, std::vector<Value> args) {
   return FromResult<R>::get(intercept(op, std::move(args)));
 }
 
-/// Runs the kernel `forward`, or what a capture has in its place. `add` hands the arguments to the capture, `args` gives
-/// them as Values.
-template <class R, class Add, class Forward, class Args>
-R captured(const OpInfo& op, const Add& add, const Forward& forward, const Args& args) {
+/// Runs the kernel `forward`, or what a capture has in its place. `add` hands the arguments to the capture, `replay` runs the
+/// kernel with arguments so recorded.
+template <class R, class Add, class Forward>
+R captured(const OpInfo& op, void (*replay)(const capture::Replay&), const Add& add, const Forward& forward) {
   if (TAEDA_LIKELY(!capture::active())) return forward();
-  capture::Call call({.name = op.name, .info = &op});
+  capture::Call call({.name = op.name, .info = &op, .run = replay});
   if constexpr (std::is_void_v<R>) call.written.push_back(0);
   add(call);
-  return capture::through<R>(call, forward, args);
+  return capture::through<R>(call, forward);
 }
 
 /// Checks a result in anomaly mode; otherwise passes it through. `args()` gives the call's arguments for the report.

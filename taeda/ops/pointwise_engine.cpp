@@ -5,6 +5,7 @@
 #include "cpu/pointwise_ids.h"
 #include "taeda/cpu/pointwise_abi.h"
 #include "taeda/ops/functions.h"
+#include "taeda/ops/pointwise_recorded.h"
 #include "taeda/ops/pointwise_run.h"
 #include "taeda/ops/pointwise_value.h"
 #include "taeda/ops/promotion.h"
@@ -255,8 +256,7 @@ struct PointwiseNode final : autograd::Node {
     capture::Call call({.name = op->name, .run = replay_gradient, .detail = op, .variant = i});
     call.add(result_dtype);
     describe(call, in, n, attrs, op->attributes);
-    return capture::through<Tensor>(call, [&] { return run_gradient(*op, i, result_dtype, in, n, attrs); },
-                                    [] { return std::vector<Value>(); });
+    return capture::through<Tensor>(call, [&] { return run_gradient(*op, i, result_dtype, in, n, attrs); });
   }
 };
 
@@ -332,7 +332,7 @@ TAEDA_NOINLINE Tensor run_slow(const Op& op, const OpInfo& info, const Operand* 
   if (TAEDA_UNLIKELY(capture::active())) {
     capture::Call call({.name = op.name, .info = &info, .run = replay, .detail = &op});
     describe(call, in, op.inputs, attrs, op.attributes);
-    result = capture::through<Tensor>(call, [&] { return compute(op, in, attrs); }, [] { return std::vector<Value>(); });
+    result = capture::through<Tensor>(call, [&] { return compute(op, in, attrs); });
   } else {
     result = compute(op, in, attrs);
   }
@@ -386,6 +386,28 @@ void compute_into(const Op& op, const Tensor& self, const Operand* in, const Sca
 
 }  // namespace
 
+std::optional<Recorded> recorded(const capture::Target& target, const uint64_t* words) {
+  Recorded r;
+  r.op = static_cast<const Op*>(target.detail);
+  uint64_t shape = 0;
+  if (target.run == replay || target.run == replay_inplace) {
+    r.form = target.run == replay ? Recorded::Form::kFresh : Recorded::Form::kInPlace;
+    r.kernel = r.op->kernel;
+    shape = words[0];
+  } else if (target.run == replay_gradient) {
+    r.form = Recorded::Form::kGradient;
+    r.kernel = r.op->gradients[target.variant].kernel;
+    r.compute = static_cast<ScalarType>(words[0]);
+    shape = words[1];
+  } else {
+    return std::nullopt;
+  }
+  r.inputs = static_cast<int>(shape & 0xff);
+  r.tensor_mask = shape >> 8;
+  r.attributes = r.op->attributes;
+  return r;
+}
+
 Tensor run(const Op& op, const OpInfo& info, const Operand* in, const Scalar* attrs) {
   const Modes& modes = tls_modes;
   if (TAEDA_LIKELY(((all_flags(op, in) & modes.mask) | modes.active) == 0)) return compute(op, in, attrs);
@@ -408,7 +430,7 @@ Tensor& run_inplace(const Op& op, const OpInfo& info, const Tensor& self, const 
     capture::Call call({.name = op.name, .info = &info, .run = replay_inplace, .detail = &op, .variant = -1});
     call.written.push_back(0);
     describe(call, in, op.inputs, attrs, op.attributes);
-    capture::through<void>(call, [&] { compute_into(op, self, in, attrs, "_"); }, [] { return std::vector<Value>(); });
+    capture::through<void>(call, [&] { compute_into(op, self, in, attrs, "_"); });
   } else {
     compute_into(op, self, in, attrs, "_");
   }

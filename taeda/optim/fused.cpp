@@ -115,7 +115,7 @@ void FusedStep::run() {
     }
     capture::Call call({.name = "optimizer_step", .run = replay});
     describe(call, args_, slices, tensors);
-    capture::through<void>(call, [&] { launch(args_, slices, tensors.data()); }, [] { return std::vector<Value>(); });
+    capture::through<void>(call, [&] { launch(args_, slices, tensors.data()); });
   }
   for (Entry& e : entries_) {
     if (!e.work.is_same(e.param)) {

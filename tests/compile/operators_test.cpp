@@ -46,7 +46,7 @@ class Case {
     }
     // The raw pointers through which the arguments were filled are gone.
     for (const auto& [path, t] : call.tensors) t.mutable_impl().storage->pointer_escaped.store(false);
-    test::collect_variadic(case_["op"], call.args);
+    test::adapt_python(case_["op"], call.args, call.kwargs);
     return call;
   }
 
@@ -86,7 +86,7 @@ class CompiledOperators : public testing::TestWithParam<std::string> {};
 TEST_P(CompiledOperators, EqualEager) {
   const std::string op = GetParam();
   const std::string name = test::registry_name(op);
-  if (test::is_special(op) || name.empty() || op == "nonzero" || op == "tensordot" || op.starts_with("nn.functional.adaptive_")) {
+  if (test::is_special(op) || name.empty() || op == "nonzero") {
     GTEST_SKIP() << "called otherwise than by name";
   }
   for (const Json& c : test::operator_cases().at(op)) {

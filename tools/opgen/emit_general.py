@@ -198,14 +198,26 @@ def flag_args(schema):
     return ", ".join(a.name for a in schema.args if a.type in ("Tensor", "Tensor?", "Tensor[]"))
 
 
-def captured(s, info, rt, body):
-    """`body` (statements) as a capture sees it: the call's arguments, the kernel, the arguments as Values."""
-    tensors = rt == "void" or re.fullmatch(r"Tensor|std::vector<Tensor>|std::tuple<(Tensor(, )?)+>", rt)
-    if not tensors:
+def capturable(rt):
+    return rt == "void" or re.fullmatch(r"Tensor|std::vector<Tensor>|std::tuple<(Tensor(, )?)+>", rt)
+
+
+def captured(s, info, replay, rt, body):
+    """`body` (statements) as a capture sees it: the call's arguments, the kernel now, and the kernel later."""
+    if not capturable(rt):
         return f"[&] {{ const BelowDoorGuard whole; {body} }}()"
     adds = " ".join(f"c.add({a.name});" for a in grouped_args(s))
-    return (f"detail::captured<{rt}>({info}, [&]([[maybe_unused]] capture::Call& c) {{ {adds} }}, [&] {{ {body} }}, "
-            f"[&] {{ return std::vector<Value>{boxed_values(s)}; }})")
+    return f"detail::captured<{rt}>({info}, {replay}, [&]([[maybe_unused]] capture::Call& c) {{ {adds} }}, [&] {{ {body} }})"
+
+
+def replayed(s, name, rt, body):
+    """The function that runs the kernel with recorded arguments. `body`: the call, as a statement or an expression."""
+    if not capturable(rt):
+        return []
+    reads = "".join(f"  [[maybe_unused]] auto&& {a.name}_ = r.get(capture::As<{sch.param_type(a.type)}>());\n"
+                    f"  [[maybe_unused]] auto&& {a.name} = capture::as_argument({a.name}_);\n" for a in grouped_args(s))
+    run = f"{body};" if rt == "void" else f"capture::Results<{rt}>::put(call.results, {body});"
+    return [f"static void {name}(const capture::Replay& call) {{\n  [[maybe_unused]] capture::Reader r(call);\n{reads}  {run}\n}}"]
 
 
 def door(d, index, info_table):
@@ -228,6 +240,9 @@ def door(d, index, info_table):
     inplace = s.inplace
     void = rt == "void"
     slow = f"{d.struct.lower()}_{index}_slow"
+    replay = f"{d.struct.lower()}_{index}_replay"
+    if not s.returns_view:
+        out += replayed(s, replay, "void" if inplace else rt, target)
     body = [f"static TAEDA_NOINLINE {rt} {slow}({plist}) {{"]
     body.append(f"  if (tls_modes.active & kModeIntercept) "
                 + (f"{{ detail::intercept({info}, {boxed_values(s)}); return {'const_cast<Tensor&>(self)' if inplace else ''}; }}"
@@ -239,13 +254,13 @@ def door(d, index, info_table):
         body.append(f"  const bool record = autograd::recording() && ({cond});")
         if inplace:
             body.append(f"  if (autograd::recording()) autograd::check_inplace(self, record, {c_string(s.name)});")
-        seen = captured(s, info, "void" if inplace else rt, f"{target};" if inplace else f"return {target};")
+        seen = captured(s, info, replay, "void" if inplace else rt, f"{target};" if inplace else f"return {target};")
         plain = f"detail::mutate(self, [&] {{ {seen}; }}); return const_cast<Tensor&>(self);" if inplace else (f"return {target};" if s.returns_view else
             f"detail::tls_finite_blocks.clear(); return detail::checked({info}, {seen}, [&] {{ return std::vector<Value>{boxed_values(s)}; }});")
         body.append(f"  if (!record) {{ {plain} }}")
         body += record_statements(d, plan, inplace)
         if inplace:
-            below = captured(s, info, "void", f"BelowDoorGuard below; {target};")
+            below = captured(s, info, replay, "void", f"BelowDoorGuard below; {target};")
             body.append(f"  detail::mutate(self, [&] {{ {below}; }});")
             body.append("  autograd::rebase_history(self, node);")
             body += save_outputs(plan, "self", False)
@@ -254,7 +269,7 @@ def door(d, index, info_table):
             if not s.returns_view:
                 body.append("  detail::tls_finite_blocks.clear();")
             below = f"BelowDoorGuard below; return {target};"
-            below = f"[&] {{ {below} }}()" if s.returns_view else captured(s, info, rt, below)
+            below = f"[&] {{ {below} }}()" if s.returns_view else captured(s, info, replay, rt, below)
             body.append(f"  {rt} result = {below};")
             body.append(f"  detail::set_histories<{view}>(result, node);")
             body += save_outputs(plan, "result", multi)
@@ -263,18 +278,21 @@ def door(d, index, info_table):
     else:
         if inplace:
             body.append(f"  if (autograd::recording()) autograd::check_inplace(self, detail::wants(self), {c_string(s.name)});")
-            seen = captured(s, info, "void", f"{target};")
+            seen = captured(s, info, replay, "void", f"{target};")
             body.append(f"  detail::mutate(self, [&] {{ {seen}; }}); return const_cast<Tensor&>(self);")
         elif void:
             body.append(f"  {target};")
         else:
-            body.append(f"  return {target if s.returns_view else captured(s, info, rt, f'return {target};')};")
+            below = f"BelowDoorGuard below; return {target};"  # what the forward calls must not record either
+            body.append(f"  return {target if s.returns_view else captured(s, info, replay, rt, below)};")
     body.append("}")
     out.append("\n".join(body))
     fast = [f"{rt} {s.name}({plist}) {{"]
     test = f"detail::needs_slow({flags})" if differentiable or inplace else "tls_modes.active"
     if inplace and not differentiable:
         test = "detail::needs_slow(self)"
+    if not (inplace or differentiable or s.returns_view or is_factory(s)) and flag_args(s):
+        test = f"detail::needs_slow({flag_args(s)})"
     if inplace:
         fast.append(f"  if (TAEDA_LIKELY(!{test})) {{ detail::mutate(self, [&] {{ {target}; }}); return const_cast<Tensor&>(self); }}")
         fast.append(f"  return {slow}({call});")
@@ -305,7 +323,8 @@ def inplace_form(d, index, info_table):
     else:
         write = f"detail::write_inplace(self, {target}, {c_string(name)})"
     slow = f"{d.struct.lower()}_{index}_inplace_slow"
-    seen = captured(s, f"{info_table}[{index}]", "void", f"{write};")
+    replay = f"{d.struct.lower()}_{index}_replay"
+    seen = captured(s, f"{info_table}[{index}]", replay, "void", f"{write};")
     body = [f"static TAEDA_NOINLINE Tensor& {slow}({plist}) {{"]
     body.append(f"  if (tls_modes.active & kModeIntercept) {{ detail::intercept({info_table}[{index}], {boxed_values(s)}); return const_cast<Tensor&>(self); }}")
     if plan.args:
@@ -314,7 +333,7 @@ def inplace_form(d, index, info_table):
         body.append(f"  if (autograd::recording()) autograd::check_inplace(self, record, {c_string(name)});")
         body.append(f"  if (!record) {{ {seen}; return const_cast<Tensor&>(self); }}")
         body += record_statements(d, plan, True)
-        seen = captured(s, f"{info_table}[{index}]", "void", f"BelowDoorGuard below; {write};")
+        seen = captured(s, f"{info_table}[{index}]", replay, "void", f"BelowDoorGuard below; {write};")
         body.append(f"  {seen};")
         body.append("  autograd::rebase_history(self, node);")
         body += save_outputs(plan, "self", False)
@@ -325,7 +344,7 @@ def inplace_form(d, index, info_table):
     flags = flag_args(s)
     fast = (f"Tensor& {name}({plist}) {{\n  if (TAEDA_LIKELY(!detail::needs_slow({flags}))) {{ {write}; return const_cast<Tensor&>(self); }}\n"
             f"  return {slow}({call});\n}}")
-    return ["\n".join(body), fast]
+    return replayed(s, replay, "void", write) + ["\n".join(body), fast]
 
 
 def out_form(d):
