@@ -6,28 +6,18 @@
 
 namespace taeda::nn::functional {
 
-namespace {
-/// Runs an activation in place (keeping gradients right) or as a new tensor.
-template <class F>
-Tensor either(Tensor& input, bool inplace, const F& f) {
-  if (!inplace) return f(input);
-  // The in-place form of a composite is its result copied back; copy_ records the history of both.
-  return input.copy_(f(input.clone()));
-}
-}  // namespace
-
 Tensor elu(Tensor input, const ELUFuncOptions& options) {
   return options.inplace() ? taeda::elu_(input, options.alpha()) : taeda::elu(input, options.alpha());
 }
 Tensor selu(Tensor input, const SELUFuncOptions& options) {
-  return either(input, options.inplace(), [](const Tensor& x) { return taeda::selu(x); });
+  return options.inplace() ? taeda::selu_(input) : taeda::selu(input);
 }
 Tensor hardshrink(const Tensor& input, const HardshrinkFuncOptions& options) {
   return taeda::hardshrink(input, options.lambda());
 }
 Tensor hardtanh(Tensor input, const HardtanhFuncOptions& options) {
-  return either(input, options.inplace(),
-                [&](const Tensor& x) { return taeda::hardtanh(x, options.min_val(), options.max_val()); });
+  return options.inplace() ? taeda::hardtanh_(input, options.min_val(), options.max_val())
+                           : taeda::hardtanh(input, options.min_val(), options.max_val());
 }
 Tensor leaky_relu(Tensor input, const LeakyReLUFuncOptions& options) {
   return options.inplace() ? taeda::leaky_relu_(input, options.negative_slope())
@@ -65,14 +55,14 @@ Tensor relu(Tensor input, const ReLUFuncOptions& options) {
   return options.inplace() ? taeda::relu_(input) : taeda::relu(input);
 }
 Tensor relu6(Tensor input, const ReLU6FuncOptions& options) {
-  return either(input, options.inplace(), [](const Tensor& x) { return taeda::hardtanh(x, 0, 6); });
+  return options.inplace() ? taeda::hardtanh_(input, 0, 6) : taeda::hardtanh(input, 0, 6);
 }
 Tensor rrelu(Tensor input, const RReLUFuncOptions& options) {
-  return either(input, options.inplace(),
-                [&](const Tensor& x) { return taeda::rrelu(x, options.lower(), options.upper(), options.training()); });
+  return options.inplace() ? taeda::rrelu_(input, options.lower(), options.upper(), options.training())
+                           : taeda::rrelu(input, options.lower(), options.upper(), options.training());
 }
 Tensor celu(Tensor input, const CELUFuncOptions& options) {
-  return either(input, options.inplace(), [&](const Tensor& x) { return taeda::celu(x, options.alpha()); });
+  return options.inplace() ? taeda::celu_(input, options.alpha()) : taeda::celu(input, options.alpha());
 }
 Tensor softplus(const Tensor& input, const SoftplusFuncOptions& options) {
   return taeda::softplus(input, options.beta(), options.threshold());
@@ -83,8 +73,8 @@ Tensor softshrink(const Tensor& input, const SoftshrinkFuncOptions& options) {
 Tensor softsign(const Tensor& input) { return input / (input.abs() + 1); }
 Tensor tanhshrink(const Tensor& input) { return input - input.tanh(); }
 Tensor threshold(Tensor input, const ThresholdFuncOptions& options) {
-  return either(input, options.inplace(),
-                [&](const Tensor& x) { return taeda::threshold(x, options.threshold(), options.value()); });
+  return options.inplace() ? taeda::threshold_(input, options.threshold(), options.value())
+                           : taeda::threshold(input, options.threshold(), options.value());
 }
 
 }  // namespace taeda::nn::functional

@@ -159,9 +159,13 @@ struct Rrelu : Composite {
     });
     return noise;
   }
-  static Tensor forward(const Tensor& self, const Scalar& lower, const Scalar& upper, bool training, std::optional<Generator> generator) {
+  static std::pair<double, double> bounds(const Scalar& lower, const Scalar& upper) {
     const double low = lower.toDouble(), high = upper.toDouble();
     TAEDA_CHECK(low <= high, "[rrelu] lower bound should be less than or equal to the upper bound: got ", low, " and ", high, "; swap them");
+    return {low, high};
+  }
+  static Tensor forward(const Tensor& self, const Scalar& lower, const Scalar& upper, bool training, std::optional<Generator> generator) {
+    const auto [low, high] = bounds(lower, upper);
     if (!training) return taeda::leaky_relu(self, (low + high) / 2);
     return self.mul(slopes(self, low, high, generator));
   }
@@ -172,7 +176,9 @@ struct Rrelu_ : Composite {
       "rrelu_(Tensor(a!) self, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator? generator=None) -> Tensor(a!)";
   static constexpr auto variants = "function";
   static Tensor& forward(const Tensor& self, const Scalar& lower, const Scalar& upper, bool training, std::optional<Generator> generator) {
-    return assign(self, taeda::rrelu(self, lower, upper, training, generator));
+    const auto [low, high] = Rrelu::bounds(lower, upper);
+    if (!training) return taeda::leaky_relu_(self, (low + high) / 2);
+    return self.mul_(Rrelu::slopes(self, low, high, generator));
   }
 };
 
