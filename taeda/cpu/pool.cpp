@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "taeda/core/parallel.h"
+#include "taeda/cpu/max_pool_row.h"
 #include "taeda/ops/kernels/pool.h"
 
 namespace taeda {
@@ -45,6 +47,17 @@ constexpr T lowest() {
   else return std::numeric_limits<T>::lowest();
 }
 
+/// Goes on to `value` when it is larger, or nan.
+template <class T>
+void take_larger(T value, int64_t position, T& best, int64_t& index) {
+  bool take = value > best;
+  if constexpr (is_floating<T>) take = take || std::isnan(static_cast<double>(value));
+  if (take) {
+    best = value;
+    index = position;
+  }
+}
+
 template <class T>
 void max_windows(const PoolArgs& x, int64_t begin, int64_t end) {
   const T* self = reinterpret_cast<const T*>(x.self);
@@ -57,13 +70,7 @@ void max_windows(const PoolArgs& x, int64_t begin, int64_t end) {
     for (int64_t z = sz.begin; z < sz.end; z += sz.step) {
       for (int64_t y = sy.begin; y < sy.end; y += sy.step) {
         const int64_t line = (z * x.in[1] + y) * x.in[2];
-        for (int64_t w = sx.begin; w < sx.end; w += sx.step) {
-          const T value = from[line + w];
-          if (!(value <= best)) {  // larger, or nan
-            best = value;
-            index = line + w;
-          }
-        }
+        for (int64_t w = sx.begin; w < sx.end; w += sx.step) take_larger(from[line + w], line + w, best, index);
       }
     }
     result[at] = best;
@@ -71,32 +78,43 @@ void max_windows(const PoolArgs& x, int64_t begin, int64_t end) {
   });
 }
 
-/// Windows of 2 x 2 elements side by side.
+/// Windows in two dimensions, none empty, in steps of one or two along rows: vectors where they lie inside the plane.
 template <class T>
-void max_pairs(const PoolArgs& x, int64_t begin, int64_t end) {
-  const int64_t w = x.in[2];
+void max_rows(const PoolArgs& x, int64_t begin, int64_t end) {
+  const int64_t w = x.in[2], size = product(x.in), outputs = product(x.out), stride = x.stride[2], pad = x.pad[2];
+  const int64_t reach = (x.kernel[2] - 1) * x.dilation[2];
+  const int64_t first = (pad + stride - 1) / stride;
+  const int64_t room = w - 1 - reach + pad;
+  const int64_t last = room < 0 ? first : std::max(first, std::min(x.out[2], room / stride + 1));
+  std::vector<int64_t> taps;
   for (int64_t plane = begin; plane < end; ++plane) {
-    const T* from = reinterpret_cast<const T*>(x.self) + plane * product(x.in);
-    T* to = reinterpret_cast<T*>(x.result) + plane * product(x.out);
-    int64_t* index = x.indices ? x.indices + plane * product(x.out) : nullptr;
+    const T* from = reinterpret_cast<const T*>(x.self) + plane * size;
+    T* to = reinterpret_cast<T*>(x.result) + plane * outputs;
+    int64_t* index = x.indices ? x.indices + plane * outputs : nullptr;
     for (int64_t y = 0; y < x.out[1]; ++y, to += x.out[2]) {
-      const T* a = from + 2 * y * w;
-      const T* b = a + w;
-      const int64_t line = 2 * y * w;
-      for (int64_t i = 0; i < x.out[2]; ++i) {
-        const T p = a[2 * i], q = a[2 * i + 1], r = b[2 * i], s = b[2 * i + 1];
-        T best = p;
-        int64_t at = line + 2 * i;
-        const int64_t at_q = at + 1, at_r = at + w, at_s = at + w + 1;
-        at = q <= best ? at : at_q;
-        best = q <= best ? best : q;
-        at = r <= best ? at : at_r;
-        best = r <= best ? best : r;
-        at = s <= best ? at : at_s;
-        best = s <= best ? best : s;
+      const Span rows = span_of(x, 1, y);
+      const auto one = [&](int64_t i) {
+        const Span columns = span_of(x, 2, i);
+        T best = lowest<T>();
+        int64_t at = rows.begin * w + columns.begin;
+        for (int64_t r = rows.begin; r < rows.end; r += rows.step) {
+          for (int64_t c = columns.begin; c < columns.end; c += columns.step) take_larger(from[r * w + c], r * w + c, best, at);
+        }
         to[i] = best;
         if (index) index[i] = at;
+      };
+      taps.clear();
+      for (int64_t r = 0; rows.begin + r < rows.end; r += rows.step) {
+        for (int64_t c = 0; c <= reach; c += x.dilation[2]) taps.push_back(r * w + c);
       }
+      // Tap 0 of output i lies at rows.begin · w + stride · i - pad.
+      int64_t i = 0;
+      for (; i < std::min(first, x.out[2]); ++i) one(i);
+      if (last > first) {
+        i = cpu::max_pool_row(cpu::MaxPoolRow<T>{from, (x.planes - plane) * size, rows.begin * w - pad, stride, taps.data(),
+                                                 static_cast<int64_t>(taps.size()), first, last, to, index});
+      }
+      for (; i < x.out[2]; ++i) one(i);
       if (index) index += x.out[2];
     }
   }
@@ -108,14 +126,12 @@ int64_t plane_grain(const PoolArgs& x) {
 }
 
 void max_pool_cpu(const KernelContext&, const PoolArgs& x) {
-  const bool pairs = !x.adaptive && product(x.kernel) == 4 && x.kernel[1] == 2 && x.kernel[2] == 2 && x.stride[1] == 2 && x.stride[2] == 2 &&
-                     product(x.dilation) == 1 && x.pad[1] == 0 && x.pad[2] == 0 && x.in[0] == 1 && x.out[0] == 1 && 2 * x.out[1] <= x.in[1] &&
-                     2 * x.out[2] <= x.in[2];
+  const bool by_rows = !x.adaptive && x.in[0] == 1 && x.out[0] == 1 && x.kernel[0] == 1 && x.pad[0] == 0 && x.stride[2] <= 2;
   dispatch_all(x.dtype, "max_pool", [&]<class T>() {
     if constexpr (!std::is_same_v<T, bool>) {
       parallel_for(0, x.planes, plane_grain(x), [&](int64_t begin, int64_t end) {
         if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
-          if (pairs) return max_pairs<T>(x, begin, end);
+          if (by_rows) return max_rows<T>(x, begin, end);
         }
         max_windows<T>(x, begin, end);
       });
