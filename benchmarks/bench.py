@@ -81,7 +81,7 @@ def measure(program, pattern, seconds, threads):
     clock = "cpu_time" if threads == 1 else "real_time"
     return {entry["name"]: {"ns": entry[clock] * unit[entry["time_unit"]], "bytes": entry.get("bytes_per_second"),
                             "label": entry.get("label", "")}
-            for entry in json.loads(output.stdout)["benchmarks"] if "error_occurred" not in entry}
+            for entry in json.loads(output.stdout or '{"benchmarks": []}')["benchmarks"] if "error_occurred" not in entry}
 
 
 def peak_memory(program, name):

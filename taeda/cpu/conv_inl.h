@@ -126,6 +126,31 @@ HWY_INLINE int find_runs(const Patches& g, int64_t pixel, int64_t count, Run (&r
   return n;
 }
 
+/// One vector of a packed line: elements `from`… of the image (at tap 0) to columns `at`….
+struct VectorCopy {
+  int64_t from, at;
+};
+/// Packs `depth` lines, each made of `count` vectors, kCount of them where that is known. What a vector writes too much, the next one or
+/// the next line overwrites.
+template <class T, int kCount>
+void copy_lines(const T* image, const int64_t* offset, int64_t depth, const VectorCopy* copies, int count, T* to) {
+  using V = Vec<T>;
+  if constexpr (kCount > 0) {
+    VectorCopy fixed[kCount];
+    std::copy(copies, copies + kCount, fixed);
+    for (int64_t k = 0; k < depth; ++k, to += Tile<T>::kColumns) {
+      const T* from = image + offset[k];
+#pragma GCC unroll 8
+      for (int i = 0; i < kCount; ++i) V::load(from + fixed[i].from).store(to + fixed[i].at);
+    }
+  } else {
+    for (int64_t k = 0; k < depth; ++k, to += Tile<T>::kColumns) {
+      const T* from = image + offset[k];
+      for (int i = 0; i < count; ++i) V::load(from + copies[i].from).store(to + copies[i].at);
+    }
+  }
+}
+
 /// Packs pixels as the columns of B: to[p * kColumns + pixel].
 template <class T>
 struct PackPixels {
@@ -134,29 +159,25 @@ struct PackPixels {
   int64_t first;   // pixel of column 0
   void operator()(int64_t j, int64_t count, int64_t p, int64_t depth, T* to) const {
     constexpr int64_t kW = Tile<T>::kColumns, kL = Tile<T>::kLanes;
-    using V = Vec<T>;
     for (int64_t e = 0; e < count; e += kW, to += kW * depth) {
       const int64_t width = std::min(kW, count - e);
       Run runs[kW];
       const int n = find_runs(*g, first + j + e, width, runs);
       if (width < kW) std::fill(to, to + kW * depth, T(0));
-      const int64_t* offset = g->tap_offset.data() + p;
-      if (n == 1 && width == kW) {
-        const T* from = image + runs[0].from;
-        for (int64_t k = 0; k < depth; ++k) {
-#pragma GCC unroll 4
-          for (int64_t v = 0; v < kW; v += kL) V::load(from + offset[k] + v).store(to + k * kW + v);
-        }
-        continue;
+      VectorCopy copies[std::max<int64_t>(kW, 8)];
+      int vectors = 0;
+      for (int r = 0; r < n; ++r) {
+        for (int64_t v = 0; v < runs[r].length; v += kL) copies[vectors++] = {runs[r].from + v, runs[r].at + v};
       }
-      for (int64_t k = 0; k < depth; ++k) {
-        const T* from = image + offset[k];
-        T* line = to + k * kW;
-        for (int r = 0; r < n; ++r) {  // whole vectors: what a run writes too much, the next one or the next row overwrites
-          const T* source = from + runs[r].from;
-          T* target = line + runs[r].at;
-          for (int64_t v = 0; v < runs[r].length; v += kL) V::load(source + v).store(target + v);
-        }
+      const auto run = [&]<int kCount>() { copy_lines<T, kCount>(image, g->tap_offset.data() + p, depth, copies, vectors, to); };
+      switch (vectors) {
+        case 1: run.template operator()<1>(); break;
+        case 2: run.template operator()<2>(); break;
+        case 3: run.template operator()<3>(); break;
+        case 4: run.template operator()<4>(); break;
+        case 5: run.template operator()<5>(); break;
+        case 6: run.template operator()<6>(); break;
+        default: run.template operator()<0>();
       }
     }
   }
@@ -215,12 +236,15 @@ struct PackTaps {
   }
 };
 
-/// A left factor that was packed as a whole.
+/// Rows [first, …) of a left factor that was packed as a whole.
 template <class T>
 struct PackedRows {
+  static constexpr bool kInPlace = false;
   const T* packed;
   int64_t padded_rows;
-  const T* operator()(int64_t i, int64_t, int64_t p, int64_t depth, T*) const { return packed + p * padded_rows + i * depth; }
+  int64_t first = 0;
+  int64_t row = 0;
+  const T* operator()(int64_t i, int64_t, int64_t p, int64_t depth, T*) const { return packed + p * padded_rows + (first + i) * depth; }
 };
 /// Packs all of a (rows x depth, contiguous) for PackedRows.
 template <class T>
@@ -339,8 +363,8 @@ void convolve(const Patches& g, int64_t batch, int64_t groups, const T* input, c
         const int64_t first = b * Tile<T>::kRows, count = std::min(e * Tile<T>::kRows, g.maps) - first;
         Finish<T> finish;
         finish.row_bias = group_bias ? group_bias + first : nullptr;
-        const auto part = [&](int64_t i, int64_t, int64_t p, int64_t depth, T*) HWY_ATTR { return rows + p * padded_rows + (first + i) * depth; };
-        gemm_blocked<T>(count, pixels, g.depth(), part, PackPixels<T>{&g, image, 0}, out + first * pixels, pixels, finish);
+        gemm_blocked<T>(count, pixels, g.depth(), PackedRows<T>{rows, padded_rows, first}, PackPixels<T>{&g, image, 0}, out + first * pixels, pixels,
+                        finish);
       });
     }
   }
@@ -450,25 +474,117 @@ void conv_transposed(const ConvArgs& x) {
   unit ? transposed_by_mirror<T>(x) : transposed_by_columns<T>(x);
 }
 
-/// Adds the gradients of images [begin, end) of taps [first, first + count) of one group to `to` (maps x depth).
+/// kRows taps against kVecs vectors of maps, summed over pixels: to[tap][map] += Σ image[offset[tap] + pixel] · maps[pixel][map], the
+/// cotangent packed as the columns of B. The taps' pixels are read where they are, run by run.
+template <class T, int kRows, int kVecs>
+HWY_NOINLINE void tile_taps(const T* image, const int64_t* offset, const Run* runs, int64_t count, const T* HWY_RESTRICT maps, T* to, int64_t to_row) {
+  using V = Vec<T>;
+  constexpr int64_t kL = Tile<T>::kLanes;
+  V acc[kRows][kVecs];
+#pragma GCC unroll 8
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 8
+    for (int j = 0; j < kVecs; ++j) acc[i][j] = V::load(to + i * to_row + j * kL);
+  }
+  for (int64_t r = 0; r < count; ++r) {
+    const T* from[kRows];
+#pragma GCC unroll 8
+    for (int i = 0; i < kRows; ++i) from[i] = image + offset[i] + runs[r].from;
+    for (int64_t q = 0; q < runs[r].length; ++q) {
+      V bv[kVecs];
+#pragma GCC unroll 8
+      for (int j = 0; j < kVecs; ++j) bv[j] = V::load(maps + j * kL);
+#pragma GCC unroll 8
+      for (int i = 0; i < kRows; ++i) {
+        const V av(from[i][q]);
+#pragma GCC unroll 8
+        for (int j = 0; j < kVecs; ++j) acc[i][j] = fma(av, bv[j], acc[i][j]);
+      }
+      maps += Tile<T>::kColumns;
+    }
+  }
+#pragma GCC unroll 8
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 8
+    for (int j = 0; j < kVecs; ++j) acc[i][j].store(to + i * to_row + j * kL);
+  }
+}
+
+/// One panel of maps (`vecs` vectors) for taps [0, taps).
 template <class T>
-void weight_of_images(const ConvArgs& x, const Patches& g, int64_t group, int64_t begin, int64_t end, int64_t channel, int64_t channels, T* to,
-                      bool fresh, T* room) {
-  const ConvGeometry& f = x.geometry;
+void run_taps(int64_t taps, int64_t vecs, const T* image, const int64_t* offset, const Run* runs, int64_t count, const T* maps, T* to, int64_t to_row) {
+  using Kernel = void (*)(const T*, const int64_t*, const Run*, int64_t, const T*, T*, int64_t);
+  int64_t i = 0;
+  const auto run = [&]<int kR>() {
+    Kernel kernel = vecs == 2 ? &tile_taps<T, kR, 2> : &tile_taps<T, kR, 1>;
+    if constexpr (Tile<T>::kVecs == 3) {
+      if (vecs == 3) kernel = &tile_taps<T, kR, 3>;
+    }
+    for (; i + kR <= taps; i += kR) kernel(image, offset + i, runs, count, maps, to + i * to_row, to_row);
+  };
+  if constexpr (Tile<T>::kRows == 8) run.template operator()<8>();
+  run.template operator()<4>();
+  run.template operator()<2>();
+  run.template operator()<1>();
+}
+
+/// Adds the gradient of one padded image for `channels` channels from `channel` on to sums[tap][map], rows being `stride` apart. Pixels
+/// go in blocks, whose cotangents are packed.
+template <class T>
+void add_by_taps(const Patches& g, const T* image, const T* cotangent, int64_t channel, int64_t channels, T* sums, int64_t stride, T* packed) {
+  constexpr int64_t kW = Tile<T>::kColumns, kL = Tile<T>::kLanes, kDepth = Tile<T>::kDepth;
   const int64_t pixels = g.pixels(), taps = g.taps();
+  for (int64_t first = 0; first < pixels; first += kDepth) {
+    const int64_t deep = std::min(kDepth, pixels - first);
+    Run runs[kDepth];
+    const int count = find_runs(g, first, deep, runs);
+    PackColumns<T>{cotangent, 1, pixels}(0, g.maps, first, deep, packed);
+    for (int64_t j = 0; j < g.maps; j += kW) {
+      const int64_t vecs = (std::min(kW, g.maps - j) + kL - 1) / kL;
+      run_taps<T>(channels * taps, vecs, image, g.tap_offset.data() + channel * taps, runs, count, packed + j * deep, sums + j, stride);
+    }
+  }
+}
+
+/// Writes the gradient of `channels` channels from `channel` on of one group, summed over images [begin, end), to its place in `to`
+/// (maps x depth).
+template <class T>
+void weight_of_images(const ConvArgs& x, const Patches& g, int64_t group, int64_t begin, int64_t end, int64_t channel, int64_t channels, T* to, T* room) {
+  const ConvGeometry& f = x.geometry;
+  const int64_t pixels = g.pixels(), taps = g.taps(), rows = channels * taps;
+  const bool by_taps = g.maps >= Tile<T>::kLanes;  // enough maps to fill vectors
+  const int64_t stride = (g.maps + Tile<T>::kColumns - 1) / Tile<T>::kColumns * Tile<T>::kColumns;
+  Scratch<T> sums(by_taps ? rows * stride : 1), packed(by_taps ? Tile<T>::kDepth * stride : 1);
+  if (by_taps) std::fill(sums.data(), sums.data() + rows * stride, T(0));
   for (int64_t i = begin; i < end; ++i) {
     const T* image = reinterpret_cast<const T*>(x.input) + (i * f.groups + group) * g.image();
     const T* cotangent = reinterpret_cast<const T*>(x.output) + (i * f.groups + group) * g.maps * pixels;
-    if (g.is_plain()) {
-      // Reads no more than whole blocks inside the image.
-    } else {
+    if (!g.is_plain()) {  // else nothing outside the image is read
       pad_image(g, image, channel, channel + channels, room);
       image = room;
     }
+    if (by_taps) {
+      add_by_taps(g, image, cotangent, channel, channels, sums.data(), stride, packed.data());
+      continue;
+    }
     Finish<T> finish;
-    finish.beta = fresh && i == begin ? T(0) : T(1);
-    gemm_blocked<T>(g.maps, channels * taps, pixels, PackRows<T>{cotangent, pixels, 1}, PackTaps<T>{&g, image, channel * taps},
-                    to + channel * taps, g.depth(), finish);
+    finish.beta = i == begin ? T(0) : T(1);
+    gemm_blocked<T>(g.maps, rows, pixels, RowsInPlace<T>{cotangent, pixels}, PackTaps<T>{&g, image, channel * taps}, to + channel * taps, g.depth(),
+                    finish);
+  }
+  if (!by_taps) return;
+  constexpr int64_t kBlock = 16 / static_cast<int64_t>(sizeof(T));
+  int64_t tap = 0;
+  for (; tap + kBlock <= rows; tap += kBlock) {
+    int64_t map = 0;
+    T* place = to + channel * taps + tap;
+    for (; map + kBlock <= g.maps; map += kBlock) transpose_block(sums.data() + tap * stride + map, stride, place + map * g.depth(), g.depth());
+    for (; map < g.maps; ++map) {
+      for (int64_t e = 0; e < kBlock; ++e) place[map * g.depth() + e] = sums[(tap + e) * stride + map];
+    }
+  }
+  for (; tap < rows; ++tap) {
+    for (int64_t map = 0; map < g.maps; ++map) to[map * g.depth() + channel * taps + tap] = sums[tap * stride + map];
   }
 }
 
@@ -489,14 +605,14 @@ void conv_weight(const ConvArgs& x) {
     parallel_for(0, f.groups, std::max<int64_t>(1, kConvSerialWork / (work * f.batch)), [&](int64_t begin, int64_t end) HWY_ATTR {
       Scratch<T> room(room_size);
       for (int64_t group = begin; group < end; ++group) {
-        weight_of_images(x, g, group, 0, f.batch, 0, g.channels, weight + group * size, true, room.data());
+        weight_of_images(x, g, group, 0, f.batch, 0, g.channels, weight + group * size, room.data());
       }
     });
   } else if (g.channels >= 8 * threads || f.batch < threads) {  // every thread takes some of the channels
     for (int64_t group = 0; group < f.groups; ++group) {
       parallel_for(0, g.channels, 1, [&](int64_t begin, int64_t end) HWY_ATTR {
         Scratch<T> room(room_size);
-        weight_of_images(x, g, group, 0, f.batch, begin, end - begin, weight + group * size, true, room.data());
+        weight_of_images(x, g, group, 0, f.batch, begin, end - begin, weight + group * size, room.data());
       });
     }
   } else {  // every thread takes some of the images; their sums are added in the order of the images
@@ -506,7 +622,7 @@ void conv_weight(const ConvArgs& x) {
     const auto body = [&](int64_t begin, int64_t end) HWY_ATTR {
       Scratch<T> room(room_size);
       for (int64_t group = 0; group < f.groups; ++group) {
-        weight_of_images(x, g, group, begin, end, 0, g.channels, sums.data() + (begin / chunk * f.groups + group) * size, true, room.data());
+        weight_of_images(x, g, group, begin, end, 0, g.channels, sums.data() + (begin / chunk * f.groups + group) * size, room.data());
       }
     };
     taeda::detail::parallel_chunks(0, f.batch, chunk, taeda::detail::call_range<decltype(body)>, &body);

@@ -35,6 +35,7 @@ struct Tile {
   static constexpr int kRows = 4, kVecs = 2;
 #endif
   static constexpr int64_t kColumns = kVecs * kLanes;
+  static constexpr int kTallPanels = kRows == 4 ? 3 : 1;          // row panels at a time where one vector of columns is left
   static constexpr int64_t kDepth = 256;                          // of one block of the summed dimension
   static constexpr int64_t kBlockRows = 128;                      // of A, packed at a time
   static constexpr int64_t kBlockColumns = kColumns * (1024 / kColumns);
@@ -70,39 +71,51 @@ struct Finish {
   const T* row_bias = nullptr;  ///< by row
 };
 
+/// Writes sums into C. Every loop is unrolled, so that the sums stay in registers.
 template <class T, int kRows, int kVecs, bool kPart>
 HWY_INLINE void store_tile(Vec<T> (&acc)[kRows][kVecs], T* c, int64_t c_row, int64_t last, const Finish<T>& f) {
   using V = Vec<T>;
   constexpr int64_t kL = Tile<T>::kLanes;
-  const V alpha(f.alpha);
-  const V beta(f.beta);
+  const auto each = [&](const auto& body) HWY_ATTR {
+#pragma GCC unroll 16
+    for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+      for (int j = 0; j < kVecs; ++j) acc[i][j] = body(acc[i][j], i, j);
+    }
+  };
+  const auto load = [&](const T* from, int j) HWY_ATTR { return kPart && j == kVecs - 1 ? load_part<V>(from + j * kL, last) : V::load(from + j * kL); };
+  if (f.alpha != T(1)) {
+    const V alpha(f.alpha);
+    each([&](V v, int, int) HWY_ATTR { return v * alpha; });
+  }
+  if (f.beta != T(0)) {
+    const V beta(f.beta);
+    each([&](V v, int i, int j) HWY_ATTR { return fma(beta, load(c + i * c_row, j), v); });
+  }
+  if (f.bias) each([&](V v, int, int j) HWY_ATTR { return v + load(f.bias, j); });
+  if (f.row_bias) each([&](V v, int i, int) HWY_ATTR { return v + V(f.row_bias[i]); });
+#pragma GCC unroll 16
   for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
     for (int j = 0; j < kVecs; ++j) {
       T* at = c + i * c_row + j * kL;
-      V value = acc[i][j];
-      if (f.alpha != T(1)) value = value * alpha;
-      if (kPart && j == kVecs - 1) {
-        if (f.beta != T(0)) value = fma(beta, load_part<V>(at, last), value);
-        if (f.bias) value = value + load_part<V>(f.bias + j * kL, last);
-        if (f.row_bias) value = value + V(f.row_bias[i]);
-        store_part(value, at, last);
-      } else {
-        if (f.beta != T(0)) value = fma(beta, V::load(at), value);
-        if (f.bias) value = value + V::load(f.bias + j * kL);
-        if (f.row_bias) value = value + V(f.row_bias[i]);
-        value.store(at);
-      }
+      if (kPart && j == kVecs - 1) store_part(acc[i][j], at, last);
+      else acc[i][j].store(at);
     }
   }
 }
 
-/// kRows x kVecs vectors of C. A and B packed: a[p * Tile::kRows + i], b[p * Tile::kColumns + j].
-template <class T, int kRows, int kVecs>
-HWY_NOINLINE void tile_packed(int64_t k, const T* HWY_RESTRICT a, const T* HWY_RESTRICT b, T* c, int64_t c_row, int64_t last, const Finish<T>& f) {
+/// kRows · kPanels x kVecs vectors of C. B packed: b[p * Tile::kColumns + j]. A packed too: a[p * Tile::kRows + i], further panels of
+/// A k * Tile::kRows apart; or in place, rows being a_row apart.
+template <class T, int kRows, int kVecs, int kPanels, bool kInPlace>
+HWY_NOINLINE void tile_packed(int64_t k, const T* HWY_RESTRICT a, int64_t a_row, const T* HWY_RESTRICT b, T* c, int64_t c_row, int64_t last,
+                              const Finish<T>& f) {
   using V = Vec<T>;
-  V acc[kRows][kVecs];
-#pragma GCC unroll 8
-  for (int i = 0; i < kRows; ++i) {
+  constexpr int kAll = kRows * kPanels;
+  const int64_t row = kInPlace ? a_row : 1, panel = kInPlace ? a_row * kRows : k * Tile<T>::kRows;
+  V acc[kAll][kVecs];
+#pragma GCC unroll 16
+  for (int i = 0; i < kAll; ++i) {
 #pragma GCC unroll 8
     for (int j = 0; j < kVecs; ++j) acc[i][j] = V(0);
   }
@@ -110,19 +123,19 @@ HWY_NOINLINE void tile_packed(int64_t k, const T* HWY_RESTRICT a, const T* HWY_R
     V bv[kVecs];
 #pragma GCC unroll 8
     for (int j = 0; j < kVecs; ++j) bv[j] = V::load(b + j * Tile<T>::kLanes);
-#pragma GCC unroll 8
-    for (int i = 0; i < kRows; ++i) {
-      const V av(a[i]);
+#pragma GCC unroll 16
+    for (int i = 0; i < kAll; ++i) {
+      const V av(a[i / kRows * panel + i % kRows * row]);
 #pragma GCC unroll 8
       for (int j = 0; j < kVecs; ++j) acc[i][j] = fma(av, bv[j], acc[i][j]);
     }
-    a += Tile<T>::kRows;
+    a += kInPlace ? 1 : Tile<T>::kRows;
     b += Tile<T>::kColumns;
   }
   if (last == Tile<T>::kLanes) {
-    store_tile<T, kRows, kVecs, false>(acc, c, c_row, last, f);
+    store_tile<T, kAll, kVecs, false>(acc, c, c_row, last, f);
   } else {
-    store_tile<T, kRows, kVecs, true>(acc, c, c_row, last, f);
+    store_tile<T, kAll, kVecs, true>(acc, c, c_row, last, f);
   }
 }
 
@@ -157,44 +170,51 @@ HWY_NOINLINE void tile_direct(const Gemm<T>& g, const T* a, const T* b, T* c, in
 }
 
 template <class T>
-using PackedTile = void (*)(int64_t, const T*, const T*, T*, int64_t, int64_t, const Finish<T>&);
-template <class T>
-HWY_INLINE PackedTile<T> packed_tile(int64_t rows, int64_t vecs) {
-  constexpr int kFull = Tile<T>::kRows;
-  constexpr int kHalf = kFull / 2;
-  const auto pick = [&]<int kVecs>() -> PackedTile<T> {
-    if (rows > kHalf) return &tile_packed<T, kFull, kVecs>;
-    if (rows > 1) return &tile_packed<T, kHalf, kVecs>;
-    return &tile_packed<T, 1, kVecs>;
-  };
+using PackedTile = void (*)(int64_t, const T*, int64_t, const T*, T*, int64_t, int64_t, const Finish<T>&);
+/// The kernel for kRows rows and `vecs` vectors of columns.
+template <class T, int kRows, bool kInPlace>
+HWY_INLINE PackedTile<T> packed_tile(int64_t vecs) {
   if constexpr (Tile<T>::kVecs == 3) {
-    if (vecs == 3) return pick.template operator()<3>();
+    if (vecs == 3) return &tile_packed<T, kRows, 3, 1, kInPlace>;
   }
-  return vecs == 2 ? pick.template operator()<2>() : pick.template operator()<1>();
+  return vecs == 2 ? &tile_packed<T, kRows, 2, 1, kInPlace> : &tile_packed<T, kRows, 1, 1, kInPlace>;
 }
 
-/// Runs one packed tile of `rows` x `columns`; the tile kernel may compute more rows than asked for, so that partial
-/// tiles go through a buffer.
-template <class T>
-HWY_INLINE void run_packed_tile(int64_t rows, int64_t columns, int64_t k, const T* a, const T* b, T* c, int64_t c_row, const Finish<T>& f) {
-  constexpr int64_t kL = Tile<T>::kLanes;
-  const int64_t vecs = (columns + kL - 1) / kL;
-  const int64_t last = columns - (vecs - 1) * kL;
-  constexpr int kFull = Tile<T>::kRows;
-  const PackedTile<T> tile = packed_tile<T>(rows, vecs);
-  if (rows == kFull || rows == kFull / 2 || rows == 1) {
-    tile(k, a, b, c, c_row, last, f);
+/// `height` rows of C and one panel of columns. A: packed rows, or rows in place, a_row apart.
+template <class T, bool kInPlace>
+void run_panel(int64_t height, int64_t columns, int64_t k, const T* a, int64_t a_row, const T* b, T* c, int64_t c_row, const Finish<T>& finish) {
+  using G = Tile<T>;
+  const int64_t vecs = (columns + G::kLanes - 1) / G::kLanes;
+  const int64_t last = columns - (vecs - 1) * G::kLanes;
+  const int64_t step = kInPlace ? a_row : k;  // from one row of A to the next; packed rows lie in panels
+  int64_t i = 0;
+  const auto run = [&]<int kR, int kPanels = 1>() {
+    const PackedTile<T> tile = kPanels > 1 ? &tile_packed<T, kR, 1, kPanels, kInPlace> : packed_tile<T, kR, kInPlace>(vecs);
+    for (; i + kR * kPanels <= height; i += kR * kPanels) {
+      Finish<T> f = finish;
+      if (f.row_bias) f.row_bias += i;
+      tile(k, a + i * step, a_row, b, c + i * c_row, c_row, last, f);
+    }
+  };
+  // One vector of columns: more rows at a time, so that sums don't wait for each other.
+  if (G::kTallPanels > 1 && vecs == 1) run.template operator()<G::kRows, G::kTallPanels>();
+  run.template operator()<G::kRows>();
+  if constexpr (kInPlace) {
+    if constexpr (G::kRows == 8) run.template operator()<4>();
+    run.template operator()<2>();
+    run.template operator()<1>();
     return;
   }
-  HWY_ALIGN T buffer[kFull * Tile<T>::kColumns];
-  Finish<T> plain;
-  tile(k, a, b, buffer, Tile<T>::kColumns, kL, plain);
-  for (int64_t i = 0; i < rows; ++i) {
+  if (i == height) return;
+  // What is left of packed rows is computed as a whole panel, beside C.
+  HWY_ALIGN T buffer[G::kRows * G::kColumns];
+  packed_tile<T, G::kRows, kInPlace>(vecs)(k, a + i * step, a_row, b, buffer, G::kColumns, G::kLanes, Finish<T>{});
+  for (int64_t at = 0; i < height; ++i, ++at) {
     for (int64_t j = 0; j < columns; ++j) {
-      T value = buffer[i * Tile<T>::kColumns + j] * f.alpha;
-      if (f.beta != T(0)) value += f.beta * c[i * c_row + j];
-      if (f.bias) value += f.bias[j];
-      if (f.row_bias) value += f.row_bias[i];
+      T value = buffer[at * G::kColumns + j] * finish.alpha;
+      if (finish.beta != T(0)) value += finish.beta * c[i * c_row + j];
+      if (finish.bias) value += finish.bias[j];
+      if (finish.row_bias) value += finish.row_bias[i];
       c[i * c_row + j] = value;
     }
   }
@@ -236,8 +256,16 @@ void pack_panel(const T* from, int64_t i_stride, int64_t p_stride, int64_t count
     }
     return;
   }
-  if (count < kWidth) std::fill(to, to + k * kWidth, T(0));
   constexpr int64_t kBlock = 16 / static_cast<int64_t>(sizeof(T));
+  if (i_stride == 1 && count == kWidth) {
+    const hn::Full128<T> d;
+    for (int64_t p = 0; p < k; ++p) {
+#pragma GCC unroll 8
+      for (int64_t j = 0; j < kWidth; j += kBlock) hn::StoreU(hn::LoadU(d, from + p * p_stride + j), d, to + p * kWidth + j);
+    }
+    return;
+  }
+  if (count < kWidth) std::fill(to, to + k * kWidth, T(0));
   int64_t i = 0;
   if (p_stride == 1 && i_stride != 1) {
     for (; i + kBlock <= count; i += kBlock) {
@@ -261,7 +289,8 @@ HWY_INLINE int64_t even_block(int64_t n, int64_t limit, int64_t unit) {
 }
 
 /// C (m x n) from panels: pack_a(row, rows, p, depth, to) returns the packed rows [row, row + rows) of the depth block
-/// that starts at p; pack_b(column, columns, p, depth, to) packs columns. The finish is applied once.
+/// that starts at p, or, where PackA::kInPlace, those rows where they are, pack_a.row apart; pack_b(column, columns, p, depth, to) packs columns.
+/// The finish is applied once.
 template <class T, class PackA, class PackB>
 void gemm_blocked(int64_t m, int64_t n, int64_t k, const PackA& pack_a, const PackB& pack_b, T* c, int64_t c_row,
                   const Finish<T>& finish) {
@@ -269,7 +298,7 @@ void gemm_blocked(int64_t m, int64_t n, int64_t k, const PackA& pack_a, const Pa
   const int64_t depth = even_block(k, G::kDepth, 1);
   const int64_t rows = even_block(m, G::kBlockRows, G::kRows);
   const int64_t columns = even_block(n, G::kBlockColumns, G::kColumns);
-  Scratch<T> a_room((depth + 1) * rows + G::kColumns);
+  Scratch<T> a_room(PackA::kInPlace ? 1 : (depth + 1) * rows + G::kColumns);
   Scratch<T> b_room((depth + 1) * columns + G::kColumns);
   for (int64_t jc = 0; jc < n; jc += columns) {
     const int64_t width = std::min(columns, n - jc);
@@ -285,12 +314,9 @@ void gemm_blocked(int64_t m, int64_t n, int64_t k, const PackA& pack_a, const Pa
         for (int64_t j = 0; j < width; j += G::kColumns) {
           Finish<T> g = f;
           if (g.bias) g.bias += jc + j;
-          for (int64_t i = 0; i < height; i += G::kRows) {
-            Finish<T> h = g;
-            if (h.row_bias) h.row_bias += ic + i;
-            run_packed_tile<T>(std::min<int64_t>(G::kRows, height - i), std::min(G::kColumns, width - j), deep,
-                               a + i * deep, b_room.data() + j * deep, c + (ic + i) * c_row + jc + j, c_row, h);
-          }
+          if (g.row_bias) g.row_bias += ic;
+          run_panel<T, PackA::kInPlace>(height, std::min(G::kColumns, width - j), deep, a, pack_a.row, b_room.data() + j * deep,
+                                        c + ic * c_row + jc + j, c_row, g);
         }
       }
     }
@@ -300,15 +326,37 @@ void gemm_blocked(int64_t m, int64_t n, int64_t k, const PackA& pack_a, const Pa
 /// Packs rows of a strided A.
 template <class T>
 struct PackRows {
+  static constexpr bool kInPlace = false;
   const T* a;
   int64_t row, col;
   const T* operator()(int64_t i, int64_t count, int64_t p, int64_t depth, T* to) const {
     constexpr int64_t kW = Tile<T>::kRows;
-    for (int64_t e = 0; e < count; e += kW) {
+    int64_t e = 0;
+    if (row == 1) {
+      for (; e + 4 * kW <= count; e += 4 * kW) pack_four(a + i + e + p * col, depth, to + e * depth);
+    }
+    for (; e < count; e += kW) {
       pack_panel<T, kW>(a + (i + e) * row + p * col, row, col, std::min(kW, count - e), depth, to + e * depth);
     }
     return to;
   }
+  /// Four panels side by side, of a matrix stored by columns: every line of the cache is read once.
+  void pack_four(const T* from, int64_t depth, T* to) const {
+    constexpr int64_t kW = Tile<T>::kRows, kBlock = 16 / static_cast<int64_t>(sizeof(T));
+    const hn::Full128<T> d;
+    for (int64_t p = 0; p < depth; ++p, from += col, to += kW) {
+#pragma GCC unroll 16
+      for (int64_t j = 0; j < 4 * kW; j += kBlock) hn::StoreU(hn::LoadU(d, from + j), d, to + j / kW * kW * depth + j % kW);
+    }
+  }
+};
+/// Rows of an A whose elements adjoin along them.
+template <class T>
+struct RowsInPlace {
+  static constexpr bool kInPlace = true;
+  const T* a;
+  int64_t row;
+  const T* operator()(int64_t i, int64_t, int64_t p, int64_t, T*) const { return a + i * row + p; }
 };
 /// Packs columns of a strided B.
 template <class T>
@@ -431,8 +479,10 @@ void gemm_one(const Gemm<T>& g) {
     return gemm_direct(g);
   }
   if (g.b_row == 1 && g.a_col == 1 && (g.m <= 4 || g.n <= 2 || (g.m <= 16 && g.n * g.k < 2048))) return gemm_dots(g);
-  gemm_blocked<T>(g.m, g.n, g.k, PackRows<T>{g.a, g.a_row, g.a_col}, PackColumns<T>{g.b, g.b_row, g.b_col}, g.c, g.c_row,
-                  Finish<T>{g.alpha, g.beta, g.bias, nullptr});
+  const Finish<T> finish{g.alpha, g.beta, g.bias, nullptr};
+  const PackColumns<T> columns{g.b, g.b_row, g.b_col};
+  if (g.a_col == 1) return gemm_blocked<T>(g.m, g.n, g.k, RowsInPlace<T>{g.a, g.a_row}, columns, g.c, g.c_row, finish);
+  gemm_blocked<T>(g.m, g.n, g.k, PackRows<T>{g.a, g.a_row, g.a_col}, columns, g.c, g.c_row, finish);
 }
 
 }  // namespace
