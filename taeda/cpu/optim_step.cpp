@@ -92,6 +92,101 @@ struct Rmsprop {
   }
 };
 
+/// Adadelta (Zeiler 2012). States: averages of squared gradients and of squared changes.
+template <class V>
+struct Adadelta {
+  V lr, weight_decay, rho, keep, eps;
+  Adadelta(const OptimStepArgs& a, const OptimTensor&)
+      : lr(a.lr), weight_decay(a.weight_decay), rho(a.beta2), keep(1 - a.beta2), eps(a.eps) {}
+  HWY_INLINE void operator()(V& p, V g, V* s) const {
+    g = g + weight_decay * p;
+    s[0] = rho * s[0] + keep * g * g;
+    const V change = sqrt(s[1] + eps) / sqrt(s[0] + eps) * g;
+    s[1] = rho * s[1] + keep * change * change;
+    p = p - lr * change;
+  }
+};
+
+/// Adamax (Kingma, Ba 2015): the largest decayed gradient takes the place of the second moment.
+template <class V>
+struct Adamax {
+  V weight_decay, keep1, beta2, eps, step_size;
+  Adamax(const OptimStepArgs& a, const OptimTensor& t)
+      : weight_decay(a.weight_decay), keep1(1 - a.beta1), beta2(a.beta2), eps(a.eps), step_size(t.step_size) {}
+  HWY_INLINE void operator()(V& p, V g, V* s) const {
+    g = g + weight_decay * p;
+    s[0] = s[0] + keep1 * (g - s[0]);
+    s[1] = maximum(beta2 * s[1], abs(g) + eps);
+    p = p - step_size * s[0] / s[1];
+  }
+};
+
+/// NAdam (Dozat 2016). `step_size` belongs to the gradient, `second_step` to its average.
+template <class V>
+struct Nadam {
+  V decay, shrink, keep1, beta2, keep2, step_size, second_step, bias2_sqrt, eps;
+  Nadam(const OptimStepArgs& a, const OptimTensor& t)
+      : decay(a.decoupled ? 0.0 : a.weight_decay), shrink(a.decoupled ? 1 - a.lr * a.weight_decay : 1.0), keep1(1 - a.beta1),
+        beta2(a.beta2), keep2(1 - a.beta2), step_size(t.step_size), second_step(t.second_step), bias2_sqrt(t.bias2_sqrt),
+        eps(a.eps) {}
+  HWY_INLINE void operator()(V& p, V g, V* s) const {
+    p = p * shrink;
+    g = g + decay * p;
+    s[0] = s[0] + keep1 * (g - s[0]);
+    s[1] = beta2 * s[1] + keep2 * g * g;
+    const V size = sqrt(s[1]) / bias2_sqrt + eps;
+    p = p - step_size * g / size - second_step * s[0] / size;
+  }
+};
+
+/// RAdam (Liu et al. 2020). `first`: the variance is not tractable yet, and the step is plain momentum.
+template <class V>
+struct Radam {
+  V decay, shrink, keep1, beta2, keep2, step_size, eps;
+  bool plain;
+  Radam(const OptimStepArgs& a, const OptimTensor& t)
+      : decay(a.decoupled ? 0.0 : a.weight_decay), shrink(a.decoupled ? 1 - a.lr * a.weight_decay : 1.0), keep1(1 - a.beta1),
+        beta2(a.beta2), keep2(1 - a.beta2), step_size(t.step_size), eps(a.eps), plain(t.first) {}
+  HWY_INLINE void operator()(V& p, V g, V* s) const {
+    p = p * shrink;
+    g = g + decay * p;
+    s[0] = s[0] + keep1 * (g - s[0]);
+    s[1] = beta2 * s[1] + keep2 * g * g;
+    const V change = step_size * s[0];
+    p = p - (plain ? change : change / (sqrt(s[1]) + eps));
+  }
+};
+
+/// Rprop (Riedmiller, Braun 1993). States: the gradient before, and the step size of each element.
+template <class V>
+struct Rprop {
+  V shrink, grow, smallest, largest;
+  Rprop(const OptimStepArgs& a, const OptimTensor&) : shrink(a.beta1), grow(a.beta2), smallest(a.smallest), largest(a.largest) {}
+  HWY_INLINE void operator()(V& p, V g, V* s) const {
+    const V agreement = g * s[0];
+    V factor = select(agreement > V(0.0), grow, select(agreement < V(0.0), shrink, V(1.0)));
+    factor = select(isnan(agreement), agreement, factor);
+    s[1] = minimum(maximum(s[1] * factor, smallest), largest);
+    g = select(agreement < V(0.0), V(0.0), g);  // after a jump over a minimum this element rests
+    const V step = select(g > V(0.0), s[1], select(g < V(0.0), -s[1], V(0.0)));
+    p = p - select(isnan(g), g, step);
+    s[0] = g;
+  }
+};
+
+/// Averaged SGD (Polyak, Juditsky 1992). `step_size` is the decayed rate, `second_step` the weight of this point in the average.
+template <class V>
+struct Asgd {
+  V weight_decay, shrink, rate, weight;
+  Asgd(const OptimStepArgs& a, const OptimTensor& t)
+      : weight_decay(a.weight_decay), shrink(1 - a.dampening * t.step_size), rate(t.step_size), weight(t.second_step) {}
+  HWY_INLINE void operator()(V& p, V g, V* s) const {
+    g = g + weight_decay * p;
+    p = p * shrink - rate * g;
+    s[0] = s[0] + (p - s[0]) * weight;
+  }
+};
+
 template <class T, template <class> class Rule>
 void step_range(const OptimStepArgs& args, const OptimTensor& t, int64_t begin, int64_t end) {
   using V = Vec<T>;
@@ -141,6 +236,12 @@ void step_tensor(const OptimStepArgs& args, const OptimTensor& t, int64_t begin,
     case OptimRule::kAdam: return step_range<T, Adam>(args, t, begin, end);
     case OptimRule::kAdagrad: return step_range<T, Adagrad>(args, t, begin, end);
     case OptimRule::kRmsprop: return step_range<T, Rmsprop>(args, t, begin, end);
+    case OptimRule::kAdadelta: return step_range<T, Adadelta>(args, t, begin, end);
+    case OptimRule::kAdamax: return step_range<T, Adamax>(args, t, begin, end);
+    case OptimRule::kNadam: return step_range<T, Nadam>(args, t, begin, end);
+    case OptimRule::kRadam: return step_range<T, Radam>(args, t, begin, end);
+    case OptimRule::kRprop: return step_range<T, Rprop>(args, t, begin, end);
+    case OptimRule::kAsgd: return step_range<T, Asgd>(args, t, begin, end);
   }
 }
 

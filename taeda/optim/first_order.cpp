@@ -6,46 +6,15 @@
 #include "taeda/autograd/grad_mode.h"
 #include "taeda/optim/adagrad.h"
 #include "taeda/optim/adam.h"
-#include "taeda/optim/fused.h"
 #include "taeda/optim/rmsprop.h"
 #include "taeda/optim/sgd.h"
+#include "taeda/optim/step_detail.h"
 
 namespace taeda::optim {
 
+using namespace detail;  // NOLINT(google-build-using-namespace)
+
 namespace {
-
-void check_at_least_zero(const char* optimizer, const char* option, double value) {
-  TAEDA_CHECK(value >= 0, "[", optimizer, "] Invalid ", option, " value: ", value, "; it must be 0 or more");
-}
-void check_beta(const char* optimizer, const char* option, double value) {
-  TAEDA_CHECK(value >= 0 && value < 1, "[", optimizer, "] Invalid ", option, " parameter: ", value, "; it must be in [0, 1)");
-}
-
-Tensor run_closure(const Optimizer::LossClosure& closure) {
-  if (!closure) return {};
-  const AutoGradMode with_grad(true);
-  return closure();
-}
-
-/// Calls `f(param, grad)` for each parameter that has a gradient.
-template <class F>
-void for_each_gradient(OptimizerParamGroup& group, const F& f) {
-  for (Tensor& p : group.params()) {
-    const Tensor& grad = p.grad();
-    if (grad.defined()) f(p, grad);
-  }
-}
-
-template <class Options>
-OptimStepArgs base_args(OptimRule rule, const Options& o, double inverse_scale) {
-  OptimStepArgs args{};
-  args.rule = rule;
-  args.lr = o.lr();
-  args.weight_decay = o.weight_decay();
-  args.maximize = o.maximize();
-  args.inverse_scale = inverse_scale;
-  return args;
-}
 
 template <class Options>
 void check_adam(const char* name, const Options& o) {

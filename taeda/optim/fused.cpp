@@ -12,7 +12,7 @@ Tensor make_state(const Tensor& param, double value) {
 }
 
 void FusedStep::add(const Tensor& param, const Tensor& grad, std::initializer_list<Tensor> states, double step_size,
-                    double bias2_sqrt, bool first) {
+                    double bias2_sqrt, bool first, double second_step) {
   TAEDA_CHECK(grad.sizes() == param.sizes() && grad.scalar_type() == param.scalar_type(),
               "[optim] a gradient must have its parameter's shape and dtype: got ", grad.scalar_type(), grad.sizes(), " for ",
               param.scalar_type(), param.sizes(), "; zero the gradients and run backward again");
@@ -31,6 +31,7 @@ void FusedStep::add(const Tensor& param, const Tensor& grad, std::initializer_li
   e.slice.step_size = step_size;
   e.slice.bias2_sqrt = bias2_sqrt;
   e.slice.first = first;
+  e.slice.second_step = second_step;
   size_t k = 0;
   for (const Tensor& s : states) {
     e.states[k] = s;

@@ -16,7 +16,7 @@ class FusedStep {
   explicit FusedStep(OptimStepArgs args) : args_(args) {}
   /// `states`: up to three tensors made by `zeros_like(param)`; undefined ones stay null.
   void add(const Tensor& param, const Tensor& grad, std::initializer_list<Tensor> states, double step_size = 0,
-           double bias2_sqrt = 1, bool first = false);
+           double bias2_sqrt = 1, bool first = false, double second_step = 0);
   void run();
 
  private:

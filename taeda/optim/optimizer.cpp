@@ -2,6 +2,8 @@
 // Parameter groups, state and archives of optimizers.
 #include "taeda/optim/optimizer.h"
 
+#include <algorithm>
+
 #include "taeda/autograd/grad_mode.h"
 #include "taeda/core/dict.h"
 #include "taeda/io/archive.h"
@@ -9,6 +11,50 @@
 namespace taeda::optim {
 
 namespace detail {
+
+namespace {
+/// Undefined tensors become none, so that a list keeps its length.
+template <class Tensors>
+Value list_of(const Tensors& tensors) {
+  Value::List list;
+  for (const Tensor& t : tensors) list.push_back(to_value(t));
+  return Value(std::move(list));
+}
+template <class Tensors>
+void tensors_of(const Value& value, Tensors& tensors) {
+  tensors.clear();
+  for (const Value& item : value.list()) tensors.push_back(item.is_none() ? Tensor() : item.tensor());
+}
+template <class Tensors>
+bool all_same(const Tensors& a, const Tensors& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Tensor& x, const Tensor& y) { return same(x, y); });
+}
+}  // namespace
+
+bool same(const std::deque<Tensor>& a, const std::deque<Tensor>& b) { return all_same(a, b); }
+bool same(const std::optional<std::vector<Tensor>>& a, const std::optional<std::vector<Tensor>>& b) {
+  return a.has_value() == b.has_value() && (!a || all_same(*a, *b));
+}
+Value to_value(const std::tuple<double, double, double>& v) {
+  return Value(Value::List{Value(std::get<0>(v)), Value(std::get<1>(v)), Value(std::get<2>(v))});
+}
+Value to_value(const std::tuple<std::optional<double>, double>& v) {
+  return Value(Value::List{std::get<0>(v) ? Value(*std::get<0>(v)) : Value(), Value(std::get<1>(v))});
+}
+Value to_value(const std::deque<Tensor>& v) { return list_of(v); }
+Value to_value(const std::optional<std::vector<Tensor>>& v) { return v ? list_of(*v) : Value(); }
+void from_value(const Value& value, std::tuple<double, double, double>& v) {
+  v = {value.list().at(0).to_double(), value.list().at(1).to_double(), value.list().at(2).to_double()};
+}
+void from_value(const Value& value, std::tuple<std::optional<double>, double>& v) {
+  const Value& first = value.list().at(0);
+  v = {first.is_none() ? std::nullopt : std::optional<double>(first.to_double()), value.list().at(1).to_double()};
+}
+void from_value(const Value& value, std::deque<Tensor>& v) { tensors_of(value, v); }
+void from_value(const Value& value, std::optional<std::vector<Tensor>>& v) {
+  v.reset();
+  if (!value.is_none()) tensors_of(value, v.emplace());
+}
 Value to_value(const std::optional<int64_t>& v) { return v ? Value(*v) : Value(); }
 Value to_value(const std::optional<std::string>& v) { return v ? Value(*v) : Value(); }
 void from_value(const Value& value, std::optional<int64_t>& v) {

@@ -2,6 +2,7 @@
 // The base of optimizers: parameter groups with options, state by parameter, saving and loading.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -31,6 +32,10 @@ inline Value to_value(const Tensor& v) { return v.defined() ? Value(v) : Value()
 inline Value to_value(const std::tuple<double, double>& v) {
   return Value(Value::List{Value(std::get<0>(v)), Value(std::get<1>(v))});
 }
+TAEDA_API Value to_value(const std::tuple<double, double, double>& v);
+TAEDA_API Value to_value(const std::tuple<std::optional<double>, double>& v);
+TAEDA_API Value to_value(const std::deque<Tensor>& v);
+TAEDA_API Value to_value(const std::optional<std::vector<Tensor>>& v);
 TAEDA_API Value to_value(const std::optional<int64_t>& v);
 TAEDA_API Value to_value(const std::optional<std::string>& v);
 inline void from_value(const Value& value, double& v) { v = value.to_double(); }
@@ -40,11 +45,17 @@ inline void from_value(const Value& value, Tensor& v) { v = value.is_none() ? Te
 inline void from_value(const Value& value, std::tuple<double, double>& v) {
   v = {value.list().at(0).to_double(), value.list().at(1).to_double()};
 }
+TAEDA_API void from_value(const Value& value, std::tuple<double, double, double>& v);
+TAEDA_API void from_value(const Value& value, std::tuple<std::optional<double>, double>& v);
+TAEDA_API void from_value(const Value& value, std::deque<Tensor>& v);
+TAEDA_API void from_value(const Value& value, std::optional<std::vector<Tensor>>& v);
 TAEDA_API void from_value(const Value& value, std::optional<int64_t>& v);
 TAEDA_API void from_value(const Value& value, std::optional<std::string>& v);
 /// Named values written by an object with `visit`.
 using Fields = std::vector<std::pair<std::string, Value>>;
 inline bool same(const Tensor& a, const Tensor& b) { return a.is_same(b); }
+TAEDA_API bool same(const std::deque<Tensor>& a, const std::deque<Tensor>& b);
+TAEDA_API bool same(const std::optional<std::vector<Tensor>>& a, const std::optional<std::vector<Tensor>>& b);
 template <class T>
 bool same(const T& a, const T& b) {
   return a == b;
