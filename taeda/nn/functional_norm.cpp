@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Normalisation, dropout, embedding, distances and losses with options.
+// Normalisation, dropout, embedding, distances and attention with options.
 #include "taeda/nn/functional.h"
+#include "taeda/nn/functional_detail.h"
 #include "taeda/ops/functions.h"
 #include "taeda/ops/operators.h"
 
 namespace taeda::nn::functional {
 
 namespace {
-std::optional<Tensor> optional(const Tensor& t) { return t.defined() ? std::optional<Tensor>(t) : std::nullopt; }
+using nn::detail::optional;
 
 void check_probability(const char* op, double p) {
   TAEDA_CHECK(p >= 0. && p <= 1., "[", op, "] dropout probability has to be between 0 and 1, but got ", p,
               "; choose a probability");
-}
-template <class Loss>
-int64_t reduction(const Loss& options) {
-  return enumtype::reduction_number(options.reduction());
 }
 }  // namespace
 
@@ -28,7 +25,7 @@ Tensor batch_norm(const Tensor& input, const Tensor& running_mean, const Tensor&
                 "input size ", input.sizes(), "; use a larger batch or eval()");
   }
   return taeda::batch_norm(input, optional(o.weight()), optional(o.bias()), optional(running_mean), optional(running_var),
-                           o.training(), o.momentum().value_or(0), o.eps(), /*cudnn_enabled=*/false);
+                           o.training(), o.momentum(), o.eps(), /*cudnn_enabled=*/false);
 }
 Tensor instance_norm(const Tensor& input, const InstanceNormFuncOptions& o) {
   return taeda::instance_norm(input, optional(o.weight()), optional(o.bias()), optional(o.running_mean()),
@@ -40,9 +37,11 @@ Tensor layer_norm(const Tensor& input, const LayerNormFuncOptions& o) {
 Tensor group_norm(const Tensor& input, const GroupNormFuncOptions& o) {
   return taeda::group_norm(input, o.num_groups(), optional(o.weight()), optional(o.bias()), o.eps());
 }
+Tensor local_response_norm(const Tensor& input, const LocalResponseNormFuncOptions& o) {
+  return taeda::nn_functional_local_response_norm(input, o.size(), o.alpha(), o.beta(), o.k());
+}
 Tensor normalize(const Tensor& input, const NormalizeFuncOptions& o) {
-  const Tensor length = input.abs().pow(o.p()).sum(o.dim(), /*keepdim=*/true).pow(1.0 / o.p()).clamp_min(o.eps());
-  const Tensor result = input / length.expand_as(input);
+  const Tensor result = taeda::nn_functional_normalize(input, o.p(), IntArrayRef(o.dim()), o.eps());
   if (!o.out()) return result;
   Tensor out = *o.out();
   return out.copy_(result);
@@ -71,63 +70,28 @@ Tensor embedding(const Tensor& input, const Tensor& weight, const EmbeddingFuncO
   return taeda::nn_functional_embedding(input, weight, o.padding_idx(), o.max_norm(), o.norm_type(), o.scale_grad_by_freq(),
                                         o.sparse());
 }
+Tensor embedding_bag(const Tensor& input, const Tensor& weight, const EmbeddingBagFuncOptions& o) {
+  return taeda::nn_functional_embedding_bag(input, weight, optional(o.offsets()), o.max_norm(), o.norm_type(),
+                                            o.scale_grad_by_freq(), nn::detail::word(o.mode()), o.sparse(),
+                                            optional(o.per_sample_weights()), o.include_last_offset(), o.padding_idx());
+}
 Tensor one_hot(const Tensor& tensor, int64_t num_classes) { return taeda::one_hot(tensor, num_classes); }
 Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, const CosineSimilarityFuncOptions& o) {
-  const Tensor dot = (x1 * x2).sum(o.dim());
-  const Tensor n1 = (x1 * x1).sum(o.dim()).sqrt().clamp_min(o.eps());
-  const Tensor n2 = (x2 * x2).sum(o.dim()).sqrt().clamp_min(o.eps());
-  return dot / (n1 * n2);
+  return taeda::cosine_similarity(x1, x2, o.dim(), o.eps());
 }
 Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, const PairwiseDistanceFuncOptions& o) {
-  return (x1 - x2 + o.eps()).abs().pow(o.p()).sum(IntArrayRef(int64_t{-1}), o.keepdim()).pow(1.0 / o.p());
+  return taeda::pairwise_distance(x1, x2, o.p(), o.eps(), o.keepdim());
 }
+Tensor pdist(const Tensor& input, double p) { return taeda::pdist(input, p); }
 
-Tensor l1_loss(const Tensor& input, const Tensor& target, const L1LossFuncOptions& o) {
-  return taeda::l1_loss(input, target, reduction(o));
-}
-Tensor mse_loss(const Tensor& input, const Tensor& target, const MSELossFuncOptions& o) {
-  return taeda::mse_loss(input, target, reduction(o));
-}
-Tensor kl_div(const Tensor& input, const Tensor& target, const KLDivFuncOptions& o) {
-  if (!std::holds_alternative<enumtype::kBatchMean>(o.reduction())) {
-    return taeda::kl_div(input, target, enumtype::reduction_number(o.reduction()), o.log_target());
-  }
-  const Tensor sum = taeda::kl_div(input, target, 2, o.log_target());
-  return input.dim() != 0 ? sum / input.size(0) : sum;
-}
-Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const BinaryCrossEntropyFuncOptions& o) {
-  return taeda::binary_cross_entropy(input, target, optional(o.weight()), reduction(o));
-}
-Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target,
-                                        const BinaryCrossEntropyWithLogitsFuncOptions& o) {
-  TAEDA_CHECK(target.sizes() == input.sizes(), "[binary_cross_entropy_with_logits] Target size (", target.sizes(),
-              ") must be the same as input size (", input.sizes(), "); reshape one of them");
-  return taeda::binary_cross_entropy_with_logits(input, target, optional(o.weight()), optional(o.pos_weight()), reduction(o));
-}
-Tensor hinge_embedding_loss(const Tensor& input, const Tensor& target, const HingeEmbeddingLossFuncOptions& o) {
-  return taeda::hinge_embedding_loss(input, target, o.margin(), reduction(o));
-}
-Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Tensor& target,
-                           const MarginRankingLossFuncOptions& o) {
-  return taeda::margin_ranking_loss(input1, input2, target, o.margin(), reduction(o));
-}
-Tensor soft_margin_loss(const Tensor& input, const Tensor& target, const SoftMarginLossFuncOptions& o) {
-  return taeda::soft_margin_loss(input, target, reduction(o));
-}
-Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, const SmoothL1LossFuncOptions& o) {
-  return taeda::smooth_l1_loss(input, target, reduction(o), o.beta().value_or(1.0));
-}
-Tensor huber_loss(const Tensor& input, const Tensor& target, const HuberLossFuncOptions& o) {
-  return taeda::huber_loss(input, target, reduction(o), o.delta());
-}
-Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, const PoissonNLLLossFuncOptions& o) {
-  return taeda::poisson_nll_loss(input, target, o.log_input(), o.full(), o.eps(), reduction(o));
-}
-Tensor nll_loss(const Tensor& input, const Tensor& target, const NLLLossFuncOptions& o) {
-  return taeda::nll_loss(input, target, optional(o.weight()), reduction(o), o.ignore_index());
-}
-Tensor cross_entropy(const Tensor& input, const Tensor& target, const CrossEntropyFuncOptions& o) {
-  return taeda::cross_entropy_loss(input, target, optional(o.weight()), reduction(o), o.ignore_index(), o.label_smoothing());
+std::tuple<Tensor, Tensor> multi_head_attention_forward(const Tensor& query, const Tensor& key, const Tensor& value,
+                                                        const MultiheadAttentionForwardFuncOptions& o) {
+  return taeda::nn_functional_multi_head_attention_forward(
+      query, key, value, o.embed_dim_to_check(), o.num_heads(), optional(o.in_proj_weight()), optional(o.in_proj_bias()),
+      optional(o.bias_k()), optional(o.bias_v()), o.add_zero_attn(), o.dropout_p(), o.out_proj_weight(),
+      optional(o.out_proj_bias()), o.training(), optional(o.key_padding_mask()), o.need_weights(), optional(o.attn_mask()),
+      o.use_separate_proj_weight(), optional(o.q_proj_weight()), optional(o.k_proj_weight()), optional(o.v_proj_weight()),
+      optional(o.static_k()), optional(o.static_v()), o.average_attn_weights());
 }
 
 }  // namespace taeda::nn::functional

@@ -34,7 +34,7 @@ class ModuleHolder : detail::ModuleHolderIndicator {
   }
   ModuleHolder(std::nullptr_t) : impl_(nullptr) {}
   template <class Head, class... Tail>
-    requires(!(detail::is_module_holder<Head> && sizeof...(Tail) == 0) &&
+    requires(!(std::is_base_of_v<ModuleHolder, std::decay_t<Head>> && sizeof...(Tail) == 0) &&
              !(std::is_convertible_v<Head, std::shared_ptr<Contained>> && sizeof...(Tail) == 0))
   explicit ModuleHolder(Head&& head, Tail&&... tail)
       : impl_(new Contained(std::forward<Head>(head), std::forward<Tail>(tail)...)) {}

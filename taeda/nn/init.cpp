@@ -50,14 +50,18 @@ Tensor uniform_(Tensor tensor, double low, double high) {
   return tensor.uniform_(low, high);
 }
 
-Tensor dirac_(Tensor tensor) {
+Tensor dirac_(Tensor tensor, int64_t groups) {
   const NoGradGuard guard;
   TAEDA_CHECK(tensor.dim() >= 3 && tensor.dim() <= 5, "[dirac_] Only tensors with 3, 4, or 5 dimensions are supported: got ",
               tensor.sizes(), "; use eye_ for matrices");
   tensor.zero_();
-  const int64_t channels = std::min(tensor.size(0), tensor.size(1));
-  for (int64_t c = 0; c < channels; ++c) {
-    Tensor center = tensor.select(0, c).select(0, c);
+  TAEDA_CHECK(groups > 0 && tensor.size(0) % groups == 0, "[dirac_] output channels must be divisible by groups: got ",
+              tensor.size(0), " and ", groups, "; change one of them");
+  const int64_t each = tensor.size(0) / groups;
+  const int64_t channels = std::min(each, tensor.size(1));
+  for (int64_t i = 0; i < groups * channels; ++i) {
+    const int64_t c = i % channels;
+    Tensor center = tensor.select(0, i / channels * each + c).select(0, c);
     while (center.dim() > 0) center = center.select(0, center.size(0) / 2);
     center.fill_(1);
   }

@@ -16,8 +16,8 @@ using FanModeType = std::variant<enumtype::kFanIn, enumtype::kFanOut>;
 /// The recommended gain of a nonlinearity; `param` is LeakyReLU's negative slope.
 TAEDA_API double calculate_gain(NonlinearityType nonlinearity, double param = 0.01);
 TAEDA_API Tensor constant_(Tensor tensor, Scalar value);
-/// The Dirac delta: a convolution with it passes channels through. 3 to 5 dimensions.
-TAEDA_API Tensor dirac_(Tensor tensor);
+/// The Dirac delta: a convolution with it passes channels through, in each group. 3 to 5 dimensions.
+TAEDA_API Tensor dirac_(Tensor tensor, int64_t groups = 1);
 TAEDA_API Tensor eye_(Tensor matrix);
 TAEDA_API Tensor normal_(Tensor tensor, double mean = 0, double std = 1);
 TAEDA_API Tensor ones_(Tensor tensor);

@@ -37,6 +37,34 @@ void LinearImpl::pretty_print(std::ostream& stream) const {
 
 Tensor LinearImpl::forward(const Tensor& input) { return functional::linear(input, weight, bias); }
 
+BilinearImpl::BilinearImpl(const BilinearOptions& options_) : options(options_) { BilinearImpl::reset(); }
+
+void BilinearImpl::reset() {
+  weight = register_parameter("weight", taeda::empty({options.out_features(), options.in1_features(), options.in2_features()},
+                                                     TensorOptions()));
+  bias = options.bias() ? register_parameter("bias", taeda::empty(IntArrayRef(options.out_features()), TensorOptions()))
+                        : register_parameter("bias", Tensor(), /*requires_grad=*/false);
+  reset_parameters();
+}
+
+void BilinearImpl::reset_parameters() {
+  TAEDA_CHECK(options.in1_features() > 0, "[Bilinear] in1_features must be positive: got ", options.in1_features(),
+              "; pass 1 or more");
+  const double bound = 1 / std::sqrt(static_cast<double>(options.in1_features()));
+  init::uniform_(weight, -bound, bound);
+  if (bias.defined()) init::uniform_(bias, -bound, bound);
+}
+
+void BilinearImpl::pretty_print(std::ostream& stream) const {
+  stream << std::boolalpha << "torch::nn::Bilinear(in1_features=" << options.in1_features()
+         << ", in2_features=" << options.in2_features() << ", out_features=" << options.out_features()
+         << ", bias=" << options.bias() << ")";
+}
+
+Tensor BilinearImpl::forward(const Tensor& input1, const Tensor& input2) {
+  return functional::bilinear(input1, input2, weight, bias);
+}
+
 void FlattenImpl::pretty_print(std::ostream& stream) const {
   stream << "torch::nn::Flatten(start_dim=" << options.start_dim() << ", end_dim=" << options.end_dim() << ")";
 }

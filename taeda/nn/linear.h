@@ -31,6 +31,22 @@ class TAEDA_API LinearImpl : public Cloneable<LinearImpl> {
 };
 TAEDA_MODULE(Linear);
 
+/// y_o = x1ᵀ W_o x2 + b_o. weight (out, in1, in2), bias (out).
+class TAEDA_API BilinearImpl : public Cloneable<BilinearImpl> {
+ public:
+  BilinearImpl(int64_t in1_features, int64_t in2_features, int64_t out_features)
+      : BilinearImpl(BilinearOptions(in1_features, in2_features, out_features)) {}
+  explicit BilinearImpl(const BilinearOptions& options_);
+  void reset() override;
+  void reset_parameters();
+  void pretty_print(std::ostream& stream) const override;
+  Tensor forward(const Tensor& input1, const Tensor& input2);
+  BilinearOptions options;
+  Tensor weight;
+  Tensor bias;
+};
+TAEDA_MODULE(Bilinear);
+
 /// Merges the dimensions from start_dim to end_dim.
 class TAEDA_API FlattenImpl : public Cloneable<FlattenImpl> {
  public:

@@ -4,6 +4,9 @@
 
 #include <ostream>
 
+#include "taeda/nn/functional.h"
+#include "taeda/ops/functions.h"
+
 namespace taeda::nn {
 
 namespace F = functional;
@@ -42,7 +45,7 @@ Tensor MarginRankingLossImpl::forward(const Tensor& input1, const Tensor& input2
   return F::margin_ranking_loss(input1, input2, target, options);
 }
 void MarginRankingLossImpl::reset() {}
-void MarginRankingLossImpl::pretty_print(std::ostream& stream) const { stream << "torch::nn::MarginRankingLoss(margin=" << options.margin() << ")"; }
+void MarginRankingLossImpl::pretty_print(std::ostream& stream) const { stream << "torch::nn::MarginRankingLoss()"; }
 Tensor SoftMarginLossImpl::forward(const Tensor& input, const Tensor& target) {
   return F::soft_margin_loss(input, target, options);
 }
@@ -52,12 +55,12 @@ Tensor SmoothL1LossImpl::forward(const Tensor& input, const Tensor& target) {
   return F::smooth_l1_loss(input, target, options);
 }
 void SmoothL1LossImpl::reset() {}
-void SmoothL1LossImpl::pretty_print(std::ostream& stream) const { stream << "torch::nn::SmoothL1Loss()"; }
+void SmoothL1LossImpl::pretty_print(std::ostream& stream) const { stream << "torch::nn::SmoothL1Loss"; }
 Tensor HuberLossImpl::forward(const Tensor& input, const Tensor& target) {
   return F::huber_loss(input, target, options);
 }
 void HuberLossImpl::reset() {}
-void HuberLossImpl::pretty_print(std::ostream& stream) const { stream << "torch::nn::HuberLoss()"; }
+void HuberLossImpl::pretty_print(std::ostream& stream) const { stream << "torch::nn::HuberLoss"; }
 Tensor PoissonNLLLossImpl::forward(const Tensor& input, const Tensor& target) {
   return F::poisson_nll_loss(input, target, options);
 }
@@ -73,5 +76,68 @@ Tensor CrossEntropyLossImpl::forward(const Tensor& input, const Tensor& target) 
 }
 void CrossEntropyLossImpl::reset() { weight = register_buffer("weight", options.weight()); }
 void CrossEntropyLossImpl::pretty_print(std::ostream& stream) const { stream << "torch::nn::CrossEntropyLoss()"; }
+
+
+Tensor MultiMarginLossImpl::forward(const Tensor& input, const Tensor& target) {
+  return F::multi_margin_loss(input, target, MultiMarginLossOptions(options).weight(weight));
+}
+void MultiMarginLossImpl::reset() {
+  TAEDA_CHECK(options.p() == 1 || options.p() == 2, "[MultiMarginLoss] only p == 1 and p == 2 are supported: got ", options.p(),
+              "; choose one");
+  TAEDA_CHECK(!options.weight().defined() || options.weight().dim() == 1,
+              "[MultiMarginLoss] weight must be one-dimensional: got ", options.weight().sizes(), "; pass one weight a class");
+  weight = register_buffer("weight", options.weight());
+}
+void MultiMarginLossImpl::pretty_print(std::ostream& stream) const {
+  stream << "torch::nn::MultiMarginLoss(p=" << options.p() << ", margin=" << options.margin() << ", weight=" << options.weight()
+         << ", reduction=" << enumtype::get_enum_name(options.reduction()) << ")";
+}
+
+Tensor MultiLabelMarginLossImpl::forward(const Tensor& input, const Tensor& target) {
+  return F::multilabel_margin_loss(input, target, options);
+}
+void MultiLabelMarginLossImpl::reset() {}
+void MultiLabelMarginLossImpl::pretty_print(std::ostream& stream) const { stream << "torch::nn::MultiLabelMarginLoss()"; }
+
+Tensor MultiLabelSoftMarginLossImpl::forward(const Tensor& input, const Tensor& target) {
+  return F::multilabel_soft_margin_loss(input, target, MultiLabelSoftMarginLossOptions(options).weight(weight));
+}
+void MultiLabelSoftMarginLossImpl::reset() { weight = register_buffer("weight", options.weight()); }
+void MultiLabelSoftMarginLossImpl::pretty_print(std::ostream& stream) const {
+  stream << "torch::nn::MultiLabelSoftMarginLoss()";
+}
+
+Tensor CosineEmbeddingLossImpl::forward(const Tensor& input1, const Tensor& input2, const Tensor& target) {
+  return F::cosine_embedding_loss(input1, input2, target, options);
+}
+void CosineEmbeddingLossImpl::reset() {}
+void CosineEmbeddingLossImpl::pretty_print(std::ostream& stream) const {
+  stream << "torch::nn::CosineEmbeddingLoss(margin=" << options.margin() << ")";
+}
+
+Tensor TripletMarginLossImpl::forward(const Tensor& anchor, const Tensor& positive, const Tensor& negative) {
+  return F::triplet_margin_loss(anchor, positive, negative, options);
+}
+void TripletMarginLossImpl::reset() {}
+void TripletMarginLossImpl::pretty_print(std::ostream& stream) const {
+  stream << std::boolalpha << "torch::nn::TripletMarginLoss(margin=" << options.margin() << ", p=" << options.p()
+         << ", eps=" << options.eps() << ", swap=" << options.swap() << ")";
+}
+
+Tensor TripletMarginWithDistanceLossImpl::forward(const Tensor& anchor, const Tensor& positive, const Tensor& negative) {
+  return F::triplet_margin_with_distance_loss(anchor, positive, negative, options);
+}
+void TripletMarginWithDistanceLossImpl::reset() {}
+void TripletMarginWithDistanceLossImpl::pretty_print(std::ostream& stream) const {
+  stream << std::boolalpha << "torch::nn::TripletMarginWithDistanceLoss(margin=" << options.margin()
+         << ", swap=" << options.swap() << ")";
+}
+
+Tensor CTCLossImpl::forward(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
+                            const Tensor& target_lengths) {
+  return F::ctc_loss(log_probs, targets, input_lengths, target_lengths, options);
+}
+void CTCLossImpl::reset() {}
+void CTCLossImpl::pretty_print(std::ostream& stream) const { stream << "torch::nn::CTCLoss()"; }
 
 }  // namespace taeda::nn

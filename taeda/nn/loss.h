@@ -155,4 +155,83 @@ class TAEDA_API CrossEntropyLossImpl : public Cloneable<CrossEntropyLossImpl> {
 };
 TAEDA_MODULE(CrossEntropyLoss);
 
+/// See functional::multi_margin_loss.
+class TAEDA_API MultiMarginLossImpl : public Cloneable<MultiMarginLossImpl> {
+ public:
+  explicit MultiMarginLossImpl(MultiMarginLossOptions options_ = {}) : options(std::move(options_)) { MultiMarginLossImpl::reset(); }
+  Tensor forward(const Tensor& input, const Tensor& target);
+  void reset() override;
+  void pretty_print(std::ostream& stream) const override;
+  MultiMarginLossOptions options;
+  Tensor weight;
+};
+TAEDA_MODULE(MultiMarginLoss);
+
+/// See functional::multilabel_margin_loss.
+class TAEDA_API MultiLabelMarginLossImpl : public Cloneable<MultiLabelMarginLossImpl> {
+ public:
+  explicit MultiLabelMarginLossImpl(MultiLabelMarginLossOptions options_ = {}) : options(std::move(options_)) { MultiLabelMarginLossImpl::reset(); }
+  Tensor forward(const Tensor& input, const Tensor& target);
+  void reset() override;
+  void pretty_print(std::ostream& stream) const override;
+  MultiLabelMarginLossOptions options;
+};
+TAEDA_MODULE(MultiLabelMarginLoss);
+
+/// See functional::multilabel_soft_margin_loss.
+class TAEDA_API MultiLabelSoftMarginLossImpl : public Cloneable<MultiLabelSoftMarginLossImpl> {
+ public:
+  explicit MultiLabelSoftMarginLossImpl(MultiLabelSoftMarginLossOptions options_ = {}) : options(std::move(options_)) { MultiLabelSoftMarginLossImpl::reset(); }
+  Tensor forward(const Tensor& input, const Tensor& target);
+  void reset() override;
+  void pretty_print(std::ostream& stream) const override;
+  MultiLabelSoftMarginLossOptions options;
+  Tensor weight;
+};
+TAEDA_MODULE(MultiLabelSoftMarginLoss);
+
+/// See functional::cosine_embedding_loss.
+class TAEDA_API CosineEmbeddingLossImpl : public Cloneable<CosineEmbeddingLossImpl> {
+ public:
+  explicit CosineEmbeddingLossImpl(CosineEmbeddingLossOptions options_ = {}) : options(std::move(options_)) { CosineEmbeddingLossImpl::reset(); }
+  Tensor forward(const Tensor& input1, const Tensor& input2, const Tensor& target);
+  void reset() override;
+  void pretty_print(std::ostream& stream) const override;
+  CosineEmbeddingLossOptions options;
+};
+TAEDA_MODULE(CosineEmbeddingLoss);
+
+/// See functional::triplet_margin_loss.
+class TAEDA_API TripletMarginLossImpl : public Cloneable<TripletMarginLossImpl> {
+ public:
+  explicit TripletMarginLossImpl(TripletMarginLossOptions options_ = {}) : options(std::move(options_)) { TripletMarginLossImpl::reset(); }
+  Tensor forward(const Tensor& anchor, const Tensor& positive, const Tensor& negative);
+  void reset() override;
+  void pretty_print(std::ostream& stream) const override;
+  TripletMarginLossOptions options;
+};
+TAEDA_MODULE(TripletMarginLoss);
+
+/// See functional::triplet_margin_with_distance_loss.
+class TAEDA_API TripletMarginWithDistanceLossImpl : public Cloneable<TripletMarginWithDistanceLossImpl> {
+ public:
+  explicit TripletMarginWithDistanceLossImpl(TripletMarginWithDistanceLossOptions options_ = {}) : options(std::move(options_)) { TripletMarginWithDistanceLossImpl::reset(); }
+  Tensor forward(const Tensor& anchor, const Tensor& positive, const Tensor& negative);
+  void reset() override;
+  void pretty_print(std::ostream& stream) const override;
+  TripletMarginWithDistanceLossOptions options;
+};
+TAEDA_MODULE(TripletMarginWithDistanceLoss);
+
+/// See functional::ctc_loss.
+class TAEDA_API CTCLossImpl : public Cloneable<CTCLossImpl> {
+ public:
+  explicit CTCLossImpl(CTCLossOptions options_ = {}) : options(std::move(options_)) { CTCLossImpl::reset(); }
+  Tensor forward(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths, const Tensor& target_lengths);
+  void reset() override;
+  void pretty_print(std::ostream& stream) const override;
+  CTCLossOptions options;
+};
+TAEDA_MODULE(CTCLoss);
+
 }  // namespace taeda::nn

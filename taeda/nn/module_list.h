@@ -35,6 +35,17 @@ class TAEDA_API ModuleListImpl : public Cloneable<ModuleListImpl> {
   void extend(const Container& container) {
     for (const auto& module : container) push_back(module);
   }
+  /// Puts the module at `index`; those behind it move up, and their names with them.
+  void insert(size_t index, std::shared_ptr<Module> module);
+  template <class M>
+  void insert(size_t index, const ModuleHolder<M>& holder) {
+    insert(index, std::static_pointer_cast<Module>(holder.ptr()));
+  }
+  template <class M>
+    requires(std::is_base_of_v<Module, std::decay_t<M>>)
+  void insert(size_t index, M&& module) {
+    insert(index, std::static_pointer_cast<Module>(std::make_shared<std::decay_t<M>>(std::forward<M>(module))));
+  }
   Iterator begin() { return modules_.begin(); }
   Iterator end() { return modules_.end(); }
   ConstIterator begin() const { return modules_.begin(); }

@@ -7,6 +7,7 @@
 #include "taeda/autograd/grad_mode.h"
 #include "taeda/nn/init.h"
 #include "taeda/ops/functions.h"
+#include "taeda/ops/operators.h"
 
 namespace taeda::nn {
 
@@ -70,7 +71,7 @@ void check_rank(const Tensor& input, const char* op, bool unbatched) {
 
 template <class Impl>
 Tensor batch_norm_forward(Impl& m, const Tensor& input) {
-  std::optional<double> factor = m.options.momentum().has_value() ? m.options.momentum() : std::optional<double>(0.0);
+  double factor = m.options.momentum().value_or(0.0);
   if (m.is_training() && m.options.track_running_stats() && m.num_batches_tracked.defined()) {
     const NoGradGuard no_grad;
     m.num_batches_tracked.add_(1);
@@ -169,6 +170,28 @@ void GroupNormImpl::pretty_print(std::ostream& stream) const {
 }
 Tensor GroupNormImpl::forward(const Tensor& input) {
   return F::group_norm(input, F::GroupNormFuncOptions(options.num_groups()).weight(weight).bias(bias).eps(options.eps()));
+}
+
+Tensor LocalResponseNormImpl::forward(const Tensor& input) { return F::local_response_norm(input, options); }
+void LocalResponseNormImpl::pretty_print(std::ostream& stream) const {
+  stream << "torch::nn::LocalResponseNorm(" << options.size() << ", alpha=" << options.alpha() << ", beta=" << options.beta()
+         << ", k=" << options.k() << ")";
+}
+
+Tensor CrossMapLRN2dImpl::forward(const Tensor& input) {
+  TAEDA_CHECK(input.dim() == 4, "[CrossMapLRN2d] expected 4D input (got ", input.dim(), "D input); reshape it to (N, C, H, W)");
+  TAEDA_CHECK(options.size() > 0, "[CrossMapLRN2d] size must be positive: got ", options.size(), "; pass 1 or more");
+  const int64_t reach = (options.size() - 1) / 2;  // channels on each side
+  const int64_t channels = input.size(1);
+  const Tensor square = taeda::constant_pad_nd(input.square(), {0, 0, 0, 0, reach, reach});
+  Tensor sum = square.slice(1, 0, channels);
+  for (int64_t shift = 1; shift <= 2 * reach; ++shift) sum = sum + square.slice(1, shift, shift + channels);
+  const double share = options.alpha() / static_cast<double>(options.size());
+  return input * (sum * share + static_cast<double>(options.k())).pow(-options.beta());
+}
+void CrossMapLRN2dImpl::pretty_print(std::ostream& stream) const {
+  stream << "torch::nn::CrossMapLRN2d(" << options.size() << ", alpha=" << options.alpha() << ", beta=" << options.beta()
+         << ", k=" << options.k() << ")";
 }
 
 }  // namespace taeda::nn

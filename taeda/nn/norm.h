@@ -75,4 +75,29 @@ class TAEDA_API GroupNormImpl : public Cloneable<GroupNormImpl> {
 };
 TAEDA_MODULE(GroupNorm);
 
+/// Divides by a power of the mean square over neighbouring channels (Krizhevsky, Sutskever, Hinton 2012).
+class TAEDA_API LocalResponseNormImpl : public Cloneable<LocalResponseNormImpl> {
+ public:
+  LocalResponseNormImpl(int64_t size) : LocalResponseNormImpl(LocalResponseNormOptions(size)) {}
+  explicit LocalResponseNormImpl(const LocalResponseNormOptions& options_) : options(options_) {}
+  Tensor forward(const Tensor& input);
+  void reset() override {}
+  void pretty_print(std::ostream& stream) const override;
+  LocalResponseNormOptions options;
+};
+TAEDA_MODULE(LocalResponseNorm);
+
+/// Local response normalisation over (N, C, H, W) with windows that end at the first and last channel. LibTorch's own sums keep the
+/// first channels beyond their windows, and its gradients weigh the windows one channel off; here both are what the formula says.
+class TAEDA_API CrossMapLRN2dImpl : public Cloneable<CrossMapLRN2dImpl> {
+ public:
+  CrossMapLRN2dImpl(int64_t size) : CrossMapLRN2dImpl(CrossMapLRN2dOptions(size)) {}
+  explicit CrossMapLRN2dImpl(const CrossMapLRN2dOptions& options_) : options(options_) {}
+  Tensor forward(const Tensor& input);
+  void reset() override {}
+  void pretty_print(std::ostream& stream) const override;
+  CrossMapLRN2dOptions options;
+};
+TAEDA_MODULE(CrossMapLRN2d);
+
 }  // namespace taeda::nn

@@ -89,6 +89,44 @@ struct TAEDA_API EmbeddingFuncOptions {
   TAEDA_ARG(bool, sparse) = false;
 };
 }
+using EmbeddingBagMode = std::variant<enumtype::kSum, enumtype::kMean, enumtype::kMax>;
+struct TAEDA_API EmbeddingBagOptions {
+  EmbeddingBagOptions(int64_t num_embeddings, int64_t embedding_dim)
+      : num_embeddings_(num_embeddings), embedding_dim_(embedding_dim) {}
+  TAEDA_ARG(int64_t, num_embeddings);
+  TAEDA_ARG(int64_t, embedding_dim);
+  TAEDA_ARG(std::optional<double>, max_norm) = std::nullopt;
+  TAEDA_ARG(double, norm_type) = 2.;
+  TAEDA_ARG(bool, scale_grad_by_freq) = false;
+  TAEDA_ARG(EmbeddingBagMode, mode) = enumtype::kMean();
+  TAEDA_ARG(bool, sparse) = false;
+  TAEDA_ARG(Tensor, _weight);
+  TAEDA_ARG(bool, include_last_offset) = false;
+  TAEDA_ARG(std::optional<int64_t>, padding_idx) = std::nullopt;
+};
+struct TAEDA_API EmbeddingBagFromPretrainedOptions {
+  TAEDA_ARG(bool, freeze) = true;
+  TAEDA_ARG(std::optional<double>, max_norm) = std::nullopt;
+  TAEDA_ARG(double, norm_type) = 2.;
+  TAEDA_ARG(bool, scale_grad_by_freq) = false;
+  TAEDA_ARG(EmbeddingBagMode, mode) = enumtype::kMean();
+  TAEDA_ARG(bool, sparse) = false;
+  TAEDA_ARG(bool, include_last_offset) = false;
+  TAEDA_ARG(std::optional<int64_t>, padding_idx) = std::nullopt;
+};
+namespace functional {
+struct TAEDA_API EmbeddingBagFuncOptions {
+  TAEDA_ARG(Tensor, offsets);
+  TAEDA_ARG(std::optional<double>, max_norm) = std::nullopt;
+  TAEDA_ARG(double, norm_type) = 2.;
+  TAEDA_ARG(bool, scale_grad_by_freq) = false;
+  TAEDA_ARG(EmbeddingBagMode, mode) = enumtype::kMean();
+  TAEDA_ARG(bool, sparse) = false;
+  TAEDA_ARG(Tensor, per_sample_weights);
+  TAEDA_ARG(bool, include_last_offset) = false;
+  TAEDA_ARG(std::optional<int64_t>, padding_idx) = std::nullopt;
+};
+}
 struct TAEDA_API CosineSimilarityOptions {
   TAEDA_ARG(int64_t, dim) = 1;
   TAEDA_ARG(double, eps) = 1e-8;

@@ -110,6 +110,39 @@ struct TAEDA_API AdaptiveMaxPoolOptions {
   AdaptiveMaxPoolOptions(output_size_t output_size) : output_size_(output_size) {}
   TAEDA_ARG(output_size_t, output_size);
 };
+template <size_t D>
+struct TAEDA_API MaxUnpoolOptions {
+  MaxUnpoolOptions(ExpandingArray<D> kernel_size) : kernel_size_(kernel_size), stride_(kernel_size) {}
+  TAEDA_ARG(ExpandingArray<D>, kernel_size);
+  TAEDA_ARG(ExpandingArray<D>, stride);
+  TAEDA_ARG(ExpandingArray<D>, padding) = 0;
+};
+template <size_t D>
+struct TAEDA_API FractionalMaxPoolOptions {
+  using ExpandingArrayDouble = ExpandingArray<D, double>;
+  FractionalMaxPoolOptions(ExpandingArray<D> kernel_size) : kernel_size_(kernel_size) {}
+  TAEDA_ARG(ExpandingArray<D>, kernel_size);
+  TAEDA_ARG(std::optional<ExpandingArray<D>>, output_size) = std::nullopt;
+  TAEDA_ARG(std::optional<ExpandingArrayDouble>, output_ratio) = std::nullopt;
+  TAEDA_ARG(Tensor, _random_samples);
+};
+template <size_t D>
+struct TAEDA_API LPPoolOptions {
+  LPPoolOptions(double norm_type, ExpandingArray<D> kernel_size)
+      : norm_type_(norm_type), kernel_size_(kernel_size), stride_(kernel_size) {}
+  TAEDA_ARG(double, norm_type);
+  TAEDA_ARG(ExpandingArray<D>, kernel_size);
+  TAEDA_ARG(ExpandingArray<D>, stride);
+  TAEDA_ARG(bool, ceil_mode) = false;
+};
+using MaxUnpool1dOptions = MaxUnpoolOptions<1>;
+using MaxUnpool2dOptions = MaxUnpoolOptions<2>;
+using MaxUnpool3dOptions = MaxUnpoolOptions<3>;
+using FractionalMaxPool2dOptions = FractionalMaxPoolOptions<2>;
+using FractionalMaxPool3dOptions = FractionalMaxPoolOptions<3>;
+using LPPool1dOptions = LPPoolOptions<1>;
+using LPPool2dOptions = LPPoolOptions<2>;
+using LPPool3dOptions = LPPoolOptions<3>;
 using MaxPool1dOptions = MaxPoolOptions<1>;
 using AvgPool1dOptions = AvgPoolOptions<1>;
 using AdaptiveAvgPool1dOptions = AdaptiveAvgPoolOptions<ExpandingArray<1>>;
@@ -135,6 +168,22 @@ using MaxPool3dFuncOptions = MaxPool3dOptions;
 using AvgPool3dFuncOptions = AvgPool3dOptions;
 using AdaptiveAvgPool3dFuncOptions = AdaptiveAvgPool3dOptions;
 using AdaptiveMaxPool3dFuncOptions = AdaptiveMaxPool3dOptions;
+using FractionalMaxPool2dFuncOptions = FractionalMaxPool2dOptions;
+using FractionalMaxPool3dFuncOptions = FractionalMaxPool3dOptions;
+using LPPool1dFuncOptions = LPPool1dOptions;
+using LPPool2dFuncOptions = LPPool2dOptions;
+using LPPool3dFuncOptions = LPPool3dOptions;
+template <size_t D>
+struct TAEDA_API MaxUnpoolFuncOptions {
+  MaxUnpoolFuncOptions(ExpandingArray<D> kernel_size) : kernel_size_(kernel_size), stride_(kernel_size) {}
+  TAEDA_ARG(ExpandingArray<D>, kernel_size);
+  TAEDA_ARG(ExpandingArray<D>, stride);
+  TAEDA_ARG(ExpandingArray<D>, padding) = 0;
+  TAEDA_ARG(std::optional<std::vector<int64_t>>, output_size) = std::nullopt;
+};
+using MaxUnpool1dFuncOptions = MaxUnpoolFuncOptions<1>;
+using MaxUnpool2dFuncOptions = MaxUnpoolFuncOptions<2>;
+using MaxUnpool3dFuncOptions = MaxUnpoolFuncOptions<3>;
 }
 
 }  // namespace taeda::nn

@@ -2,6 +2,8 @@
 // Options of losses.
 #pragma once
 
+#include <functional>
+
 #include "taeda/core/arg.h"
 #include "taeda/core/tensor.h"
 #include "taeda/nn/enum.h"
@@ -81,6 +83,20 @@ struct TAEDA_API TripletMarginLossOptions {
   TAEDA_ARG(bool, swap) = false;
   TAEDA_ARG(reduction_t, reduction) = enumtype::kMean();
 };
+struct TAEDA_API TripletMarginWithDistanceLossOptions {
+  using reduction_t = std::variant<enumtype::kNone, enumtype::kMean, enumtype::kSum>;
+  using distance_function_t = std::function<Tensor(const Tensor&, const Tensor&)>;
+  TAEDA_ARG(std::optional<distance_function_t>, distance_function) = std::nullopt;
+  TAEDA_ARG(double, margin) = 1.0;
+  TAEDA_ARG(bool, swap) = false;
+  TAEDA_ARG(reduction_t, reduction) = enumtype::kMean();
+};
+struct TAEDA_API CTCLossOptions {
+  using reduction_t = std::variant<enumtype::kNone, enumtype::kMean, enumtype::kSum>;
+  TAEDA_ARG(int64_t, blank) = 0;
+  TAEDA_ARG(reduction_t, reduction) = enumtype::kMean();
+  TAEDA_ARG(bool, zero_infinity) = false;
+};
 struct TAEDA_API SmoothL1LossOptions {
   using reduction_t = std::variant<enumtype::kNone, enumtype::kMean, enumtype::kSum>;
   SmoothL1LossOptions(reduction_t reduction = enumtype::kMean()) : reduction_(reduction) {}
@@ -127,6 +143,8 @@ using CosineEmbeddingLossFuncOptions = CosineEmbeddingLossOptions;
 using MultiMarginLossFuncOptions = MultiMarginLossOptions;
 using MultilabelSoftMarginLossFuncOptions = MultiLabelSoftMarginLossOptions;
 using TripletMarginLossFuncOptions = TripletMarginLossOptions;
+using TripletMarginWithDistanceLossFuncOptions = TripletMarginWithDistanceLossOptions;
+using CTCLossFuncOptions = CTCLossOptions;
 using SmoothL1LossFuncOptions = SmoothL1LossOptions;
 using HuberLossFuncOptions = HuberLossOptions;
 using PoissonNLLLossFuncOptions = PoissonNLLLossOptions;

@@ -25,7 +25,7 @@ struct TAEDA_API BatchNormFuncOptions {
   TAEDA_ARG(Tensor, weight);
   TAEDA_ARG(Tensor, bias);
   TAEDA_ARG(bool, training) = false;
-  TAEDA_ARG(std::optional<double>, momentum) = 0.1;
+  TAEDA_ARG(double, momentum) = 0.1;
   TAEDA_ARG(double, eps) = 1e-5;
 };
 }
@@ -66,6 +66,20 @@ struct TAEDA_API LayerNormFuncOptions {
   TAEDA_ARG(double, eps) = 1e-5;
 };
 }
+struct TAEDA_API LocalResponseNormOptions {
+  LocalResponseNormOptions(int64_t size) : size_(size) {}
+  TAEDA_ARG(int64_t, size);
+  TAEDA_ARG(double, alpha) = 1e-4;
+  TAEDA_ARG(double, beta) = 0.75;
+  TAEDA_ARG(double, k) = 1.;
+};
+struct TAEDA_API CrossMapLRN2dOptions {
+  CrossMapLRN2dOptions(int64_t size) : size_(size) {}
+  TAEDA_ARG(int64_t, size);
+  TAEDA_ARG(double, alpha) = 1e-4;
+  TAEDA_ARG(double, beta) = 0.75;
+  TAEDA_ARG(int64_t, k) = 1;
+};
 struct TAEDA_API GroupNormOptions {
   GroupNormOptions(int64_t num_groups, int64_t num_channels) : num_groups_(num_groups), num_channels_(num_channels) {}
   TAEDA_ARG(int64_t, num_groups);
@@ -74,6 +88,7 @@ struct TAEDA_API GroupNormOptions {
   TAEDA_ARG(bool, affine) = true;
 };
 namespace functional {
+using LocalResponseNormFuncOptions = LocalResponseNormOptions;
 struct TAEDA_API GroupNormFuncOptions {
   GroupNormFuncOptions(int64_t num_groups) : num_groups_(num_groups) {}
   TAEDA_ARG(int64_t, num_groups);

@@ -52,6 +52,12 @@ std::shared_ptr<Module> ModuleListImpl::clone(const std::optional<Device>& devic
   for (const auto& module : modules_) copy->push_back(module->clone(device));
   return copy;
 }
+void ModuleListImpl::insert(size_t index, std::shared_ptr<Module> module) {
+  TAEDA_CHECK(index <= size(), "[ModuleList] insert needs an index up to the size: got ", index, " of ", size(), "; check the index");
+  modules_.insert(modules_.begin() + static_cast<std::ptrdiff_t>(index), std::move(module));
+  children_.clear();
+  for (size_t i = 0; i < modules_.size(); ++i) register_module(std::to_string(i), modules_[i]);
+}
 void ModuleListImpl::pretty_print(std::ostream& stream) const { stream << "torch::nn::ModuleList"; }
 
 }  // namespace taeda::nn

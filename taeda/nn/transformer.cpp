@@ -2,8 +2,7 @@
 // Attention and the transformer's encoder layer.
 #include "taeda/nn/transformer.h"
 
-#include <cmath>
-
+#include "taeda/nn/functional.h"
 #include "taeda/nn/init.h"
 #include "taeda/ops/functions.h"
 #include "taeda/ops/operators.h"
@@ -11,6 +10,16 @@
 namespace taeda::nn {
 
 namespace F = functional;
+
+F::MultiheadAttentionForwardFuncOptions::MultiheadAttentionForwardFuncOptions(int64_t embed_dim_to_check, int64_t num_heads,
+                                                                              Tensor in_proj_weight, Tensor in_proj_bias,
+                                                                              Tensor bias_k, Tensor bias_v, bool add_zero_attn,
+                                                                              double dropout_p, Tensor out_proj_weight,
+                                                                              Tensor out_proj_bias)
+    : embed_dim_to_check_(embed_dim_to_check), num_heads_(num_heads), in_proj_weight_(std::move(in_proj_weight)),
+      in_proj_bias_(std::move(in_proj_bias)), bias_k_(std::move(bias_k)), bias_v_(std::move(bias_v)),
+      add_zero_attn_(add_zero_attn), dropout_p_(dropout_p), out_proj_weight_(std::move(out_proj_weight)),
+      out_proj_bias_(std::move(out_proj_bias)) {}
 
 MultiheadAttentionImpl::MultiheadAttentionImpl(int64_t embed_dim, int64_t num_heads)
     : MultiheadAttentionImpl(MultiheadAttentionOptions(embed_dim, num_heads)) {}
@@ -69,80 +78,32 @@ void MultiheadAttentionImpl::_reset_parameters() {
 std::tuple<Tensor, Tensor> MultiheadAttentionImpl::forward(const Tensor& query, const Tensor& key, const Tensor& value,
                                                            const Tensor& key_padding_mask, bool need_weights,
                                                            const Tensor& attn_mask, bool average_attn_weights) {
-  TAEDA_CHECK(query.dim() == 3 && key.dim() == 3 && value.dim() == 3,
-              "[MultiheadAttention] query, key and value must be (length, batch, features): got ", query.sizes(), ", ",
-              key.sizes(), ", ", value.sizes(), "; add a batch dimension");
-  TAEDA_CHECK(key.size(0) == value.size(0) && key.size(1) == value.size(1),
-              "[MultiheadAttention] key and value must agree in length and batch: got ", key.sizes(), " and ", value.sizes(),
-              "; pass one value for each key");
-  const int64_t length = query.size(0);
-  const int64_t batch = query.size(1);
-  const int64_t e = options.embed_dim();
-  const int64_t heads = options.num_heads();
-  TAEDA_CHECK(query.size(2) == e, "[MultiheadAttention] the query must have embed_dim features: got ", query.size(2), " for ", e,
-              "; project it first");
-  const auto bias_part = [&](int64_t i) { return in_proj_bias.defined() ? in_proj_bias.slice(0, i * e, (i + 1) * e) : Tensor(); };
-  const auto weight_part = [&](int64_t i, const Tensor& separate) {
-    return _qkv_same_embed_dim ? in_proj_weight.slice(0, i * e, (i + 1) * e) : separate;
-  };
-  const Tensor q = F::linear(query, weight_part(0, q_proj_weight), bias_part(0));
-  Tensor k = F::linear(key, weight_part(1, k_proj_weight), bias_part(1));
-  Tensor v = F::linear(value, weight_part(2, v_proj_weight), bias_part(2));
-  Tensor mask = attn_mask;
-  Tensor padding = key_padding_mask;
-  const auto widen = [](const Tensor& m) { return m.defined() ? taeda::constant_pad_nd(m, {0, 1}) : m; };
-  if (bias_k.defined()) {
-    k = taeda::cat({k, bias_k.expand({1, batch, e})}, 0);
-    v = taeda::cat({v, bias_v.expand({1, batch, e})}, 0);
-    mask = widen(mask);
-    padding = widen(padding);
+  // Integral padding masks are boolean ones in other words.
+  const bool integral = key_padding_mask.defined() && !key_padding_mask.is_floating_point();
+  F::MultiheadAttentionForwardFuncOptions o(options.embed_dim(), options.num_heads(), in_proj_weight, in_proj_bias, bias_k, bias_v,
+                                            options.add_zero_attn(), options.dropout(), out_proj->weight, out_proj->bias);
+  o.training(is_training())
+      .key_padding_mask(integral ? key_padding_mask.to(kBool) : key_padding_mask)
+      .need_weights(need_weights)
+      .attn_mask(attn_mask)
+      .average_attn_weights(average_attn_weights);
+  if (!_qkv_same_embed_dim) {
+    o.use_separate_proj_weight(true).q_proj_weight(q_proj_weight).k_proj_weight(k_proj_weight).v_proj_weight(v_proj_weight);
   }
-  if (options.add_zero_attn()) {
-    k = taeda::cat({k, taeda::zeros({1, batch, e}, k.options())}, 0);
-    v = taeda::cat({v, taeda::zeros({1, batch, e}, v.options())}, 0);
-    mask = widen(mask);
-    padding = widen(padding);
-  }
-  const int64_t source = k.size(0);
-  // (length, batch, heads · d) → (batch, heads, length, d)
-  const auto split = [&](const Tensor& t, int64_t n) { return t.reshape({n, batch, heads, head_dim}).permute({1, 2, 0, 3}); };
-  const Tensor qh = split(q, length);
-  const Tensor kh = split(k, source);
-  const Tensor vh = split(v, source);
-  // One additive or boolean mask that broadcasts to (batch, heads, length, source); here true means "attend".
-  Tensor keep;
-  if (mask.defined()) {
-    if (mask.dim() == 3) mask = mask.reshape({batch, heads, length, source});
-    keep = mask.scalar_type() == kBool ? mask.logical_not() : mask;
-  }
-  if (padding.defined()) {
-    TAEDA_CHECK(padding.size(0) == batch && padding.size(1) == source,
-                "[MultiheadAttention] key_padding_mask must be (batch, source length): got ", padding.sizes(), "; transpose it");
-    const Tensor open = padding.to(kBool).logical_not().reshape({batch, 1, 1, source});
-    if (!keep.defined()) {
-      keep = open;
-    } else if (keep.scalar_type() == kBool) {
-      keep = keep.logical_and(open);
+  return F::multi_head_attention_forward(query, key, value, o);
+}
+
+Tensor detail::activate(const activation_t& activation, const Tensor& input) {
+  return std::visit([&](const auto& f) -> Tensor {
+    using A = std::decay_t<decltype(f)>;
+    if constexpr (std::is_same_v<A, enumtype::kReLU>) {
+      return taeda::relu(input);
+    } else if constexpr (std::is_same_v<A, enumtype::kGELU>) {
+      return taeda::gelu(input);
     } else {
-      keep = keep.masked_fill(open.logical_not(), -std::numeric_limits<double>::infinity());
+      return f(input);
     }
-  }
-  const double dropout_p = is_training() ? options.dropout() : 0.0;
-  if (!need_weights) {
-    const Tensor context = taeda::scaled_dot_product_attention(
-        qh, kh, vh, keep.defined() ? std::optional<Tensor>(keep) : std::nullopt, dropout_p);
-    return {out_proj(context.permute({2, 0, 1, 3}).reshape({length, batch, e})), Tensor()};
-  }
-  Tensor scores = taeda::matmul(qh * (1 / std::sqrt(static_cast<double>(head_dim))), kh.transpose(-2, -1));
-  if (keep.defined()) {
-    scores = keep.scalar_type() == kBool ? scores.masked_fill(keep.logical_not(), -std::numeric_limits<double>::infinity())
-                                         : scores + keep;
-  }
-  const Tensor weights = taeda::softmax(scores, -1);
-  const Tensor dropped = dropout_p > 0 ? taeda::dropout(weights, dropout_p, true) : weights;
-  const Tensor context = taeda::matmul(dropped, vh);
-  return {out_proj(context.permute({2, 0, 1, 3}).reshape({length, batch, e})),
-          average_attn_weights ? weights.mean(1) : weights};
+  }, activation);
 }
 
 TransformerEncoderLayerOptions::TransformerEncoderLayerOptions(int64_t d_model, int64_t nhead) : d_model_(d_model), nhead_(nhead) {}
@@ -181,17 +142,7 @@ void TransformerEncoderLayerImpl::reset_parameters() {
 Tensor TransformerEncoderLayerImpl::forward(const Tensor& src, const Tensor& src_mask, const Tensor& src_key_padding_mask) {
   const Tensor attended = std::get<0>(self_attn(src, src, src, src_key_padding_mask, /*need_weights=*/false, src_mask));
   const Tensor x = norm1(src + dropout1(attended));
-  const Tensor hidden = linear1(x);
-  const Tensor active = std::visit([&](const auto& activation) -> Tensor {
-    using A = std::decay_t<decltype(activation)>;
-    if constexpr (std::is_same_v<A, enumtype::kReLU>) {
-      return taeda::relu(hidden);
-    } else if constexpr (std::is_same_v<A, enumtype::kGELU>) {
-      return taeda::gelu(hidden);
-    } else {
-      return activation(hidden);
-    }
-  }, options.activation());
+  const Tensor active = detail::activate(options.activation(), linear1(x));
   return norm2(x + dropout2(linear2(dropout(active))));
 }
 

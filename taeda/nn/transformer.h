@@ -6,6 +6,7 @@
 #include "taeda/nn/dropout.h"
 #include "taeda/nn/linear.h"
 #include "taeda/nn/norm.h"
+#include "taeda/nn/options_sequence.h"
 
 namespace taeda::nn {
 
@@ -31,6 +32,11 @@ class TAEDA_API MultiheadAttentionImpl : public Cloneable<MultiheadAttentionImpl
   TAEDA_FORWARD_HAS_DEFAULT_ARGS({3, AnyValue(Tensor())}, {4, AnyValue(true)}, {5, AnyValue(Tensor())}, {6, AnyValue(true)})
 };
 TAEDA_MODULE(MultiheadAttention);
+
+namespace detail {
+/// The activation that a transformer layer's options name, applied.
+TAEDA_API Tensor activate(const activation_t& activation, const Tensor& input);
+}  // namespace detail
 
 /// Self-attention and a feed-forward network, each with dropout, a residual connection and layer normalisation after it.
 class TAEDA_API TransformerEncoderLayerImpl : public Cloneable<TransformerEncoderLayerImpl> {

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Modules against recorded values: forward, gradients, changed state. Classes without a maker here are listed.
+// Every module of the reference in float32 and float64: forward, gradients, names and order of its state, what a call changes in it,
+// and copies of it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
-#include <functional>
 #include <iostream>
+#include <limits>
 #include <map>
+#include <sstream>
 
 #include "taeda/taeda.h"
+#include "tests/support/module_makers.h"
 #include "tests/support/oracle.h"
 
 namespace taeda {
@@ -31,163 +33,199 @@ Tensor load(const Json& reference) {
   if (t.dtype.starts_with("F") || t.dtype == "BF16") return wide;
   return wide.to(t.dtype == "BOOL" ? kBool : kLong);
 }
-
-/// A module as a call: its forward over the inputs, and itself.
-struct Made {
-  std::shared_ptr<nn::Module> module;
-  std::function<std::vector<Tensor>(const std::vector<Tensor>&)> call;
-};
-
-template <class Holder>
-Made one(Holder holder) {
-  return {holder.ptr(), [holder](const std::vector<Tensor>& in) mutable { return std::vector<Tensor>{holder->forward(in.at(0))}; }};
-}
-template <class Holder>
-Made two(Holder holder) {
-  return {holder.ptr(),
-          [holder](const std::vector<Tensor>& in) mutable { return std::vector<Tensor>{holder->forward(in.at(0), in.at(1))}; }};
-}
-
-double number(const Json& kwargs, const char* name, double usual) {
-  if (!kwargs.contains(name) || kwargs[name].is_null()) return usual;
-  const Json& v = kwargs[name];
-  if (v.is_object()) return test::oracle_number(v);
-  return v.get<double>();
-}
-int64_t integer(const Json& kwargs, const char* name, int64_t usual) {
-  return kwargs.contains(name) && !kwargs[name].is_null() ? kwargs[name].get<int64_t>() : usual;
-}
-bool flag(const Json& kwargs, const char* name, bool usual) {
-  return kwargs.contains(name) && !kwargs[name].is_null() ? kwargs[name].get<bool>() : usual;
-}
-
-using Maker = std::function<Made(const Json&)>;
-
-const std::map<std::string, Maker>& makers() {
-  static const auto* all = new std::map<std::string, Maker>{
-      {"Linear", [](const Json& k) { return one(nn::Linear(nn::LinearOptions(k["in_features"], k["out_features"]).bias(flag(k, "bias", true)))); }},
-      {"Identity", [](const Json&) { return one(nn::Identity()); }},
-      {"ReLU", [](const Json&) { return one(nn::ReLU()); }},
-      {"ReLU6", [](const Json&) { return one(nn::ReLU6()); }},
-      {"SELU", [](const Json&) { return one(nn::SELU()); }},
-      {"SiLU", [](const Json&) { return one(nn::SiLU()); }},
-      {"Mish", [](const Json&) { return one(nn::Mish()); }},
-      {"Sigmoid", [](const Json&) { return one(nn::Sigmoid()); }},
-      {"Tanh", [](const Json&) { return one(nn::Tanh()); }},
-      {"Tanhshrink", [](const Json&) { return one(nn::Tanhshrink()); }},
-      {"Softsign", [](const Json&) { return one(nn::Softsign()); }},
-      {"LogSigmoid", [](const Json&) { return one(nn::LogSigmoid()); }},
-      {"ELU", [](const Json& k) { return one(nn::ELU(nn::ELUOptions().alpha(number(k, "alpha", 1)))); }},
-      {"CELU", [](const Json& k) { return one(nn::CELU(nn::CELUOptions().alpha(number(k, "alpha", 1)))); }},
-      {"LeakyReLU", [](const Json& k) { return one(nn::LeakyReLU(nn::LeakyReLUOptions().negative_slope(number(k, "negative_slope", 0.01)))); }},
-      {"Hardshrink", [](const Json& k) { return one(nn::Hardshrink(nn::HardshrinkOptions(number(k, "lambd", 0.5)))); }},
-      {"Softshrink", [](const Json& k) { return one(nn::Softshrink(nn::SoftshrinkOptions(number(k, "lambd", 0.5)))); }},
-      {"Hardtanh", [](const Json& k) { return one(nn::Hardtanh(nn::HardtanhOptions().min_val(number(k, "min_val", -1)).max_val(number(k, "max_val", 1)))); }},
-      {"Softplus", [](const Json& k) { return one(nn::Softplus(nn::SoftplusOptions().beta(number(k, "beta", 1)).threshold(number(k, "threshold", 20)))); }},
-      {"GLU", [](const Json& k) { return one(nn::GLU(nn::GLUOptions(integer(k, "dim", -1)))); }},
-      {"Softmax", [](const Json& k) { return one(nn::Softmax(integer(k, "dim", 1))); }},
-      {"LogSoftmax", [](const Json& k) { return one(nn::LogSoftmax(integer(k, "dim", 1))); }},
-      {"Softmin", [](const Json& k) { return one(nn::Softmin(integer(k, "dim", 1))); }},
-      {"GroupNorm", [](const Json& k) { return one(nn::GroupNorm(nn::GroupNormOptions(k["num_groups"], k["num_channels"]).eps(number(k, "eps", 1e-5)).affine(flag(k, "affine", true)))); }},
-      {"BatchNorm1d", [](const Json& k) { return one(nn::BatchNorm1d(nn::BatchNormOptions(k["num_features"].get<int64_t>()).eps(number(k, "eps", 1e-5)).momentum(k.contains("momentum") && k["momentum"].is_null() ? std::nullopt : std::optional<double>(number(k, "momentum", 0.1))).affine(flag(k, "affine", true)).track_running_stats(flag(k, "track_running_stats", true)))); }},
-      {"BatchNorm2d", [](const Json& k) { return one(nn::BatchNorm2d(nn::BatchNormOptions(k["num_features"].get<int64_t>()).eps(number(k, "eps", 1e-5)).momentum(k.contains("momentum") && k["momentum"].is_null() ? std::nullopt : std::optional<double>(number(k, "momentum", 0.1))).affine(flag(k, "affine", true)).track_running_stats(flag(k, "track_running_stats", true)))); }},
-      {"MSELoss", [](const Json& k) { return k.empty() ? two(nn::MSELoss()) : Made{}; }},
-      {"L1Loss", [](const Json& k) { return k.empty() ? two(nn::L1Loss()) : Made{}; }},
-      {"CrossEntropyLoss", [](const Json& k) { return k.empty() ? two(nn::CrossEntropyLoss()) : Made{}; }},
-      {"NLLLoss", [](const Json& k) { return k.empty() ? two(nn::NLLLoss()) : Made{}; }},
-  };
-  return *all;
+Tensor load(const Json& reference, ScalarType type) {
+  const Tensor t = load(reference);
+  return t.defined() && t.is_floating_point() ? t.to(type) : t;
 }
 
 /// max |got - want| / max(1, max |want|), as the reference defines it.
 double distance(const Tensor& got, const Tensor& want) {
-  if (got.sizes() != want.sizes()) return std::numeric_limits<double>::infinity();
+  if (!got.defined() || got.sizes() != want.sizes()) return std::numeric_limits<double>::infinity();
   if (want.numel() == 0) return 0;
   const Tensor w = want.to(kDouble);
   const Tensor difference = (got.detach().to(kDouble) - w).abs().max();
   return difference.item<double>() / std::max(1.0, w.abs().max().item<double>());
 }
 
-void run(const Json& c, const Made& made) {
-  const std::string id = c["id"];
-  const double tol = c["tol"]["f32"].get<double>();
-  made.module->train(c["train"].get<bool>());
-  OrderedDict<std::string, Tensor> state;
-  for (const Json& entry : c["state"]) state.insert(entry[0].get<std::string>(), load(entry[1]));
-  const auto own = made.module->state_dict();
-  for (const auto& item : own) {
-    ASSERT_TRUE(state.contains(item.key())) << id << " has no " << item.key();
+/// A gradient as recorded; one that never came must be zero.
+void expect_gradient(const Tensor& leaf, const Json& reference, double tol, const std::string& what) {
+  const Tensor want = load(reference);
+  if (!leaf.grad().defined()) {
+    EXPECT_EQ(want.abs().max().item<double>(), 0) << what << " is missing";
+    return;
   }
-  made.module->load_state_dict(state);
+  EXPECT_LE(distance(leaf.grad(), want), tol) << what;
+}
+
+/// A part of a case, empty when it is absent or null.
+Json part(const Json& c, const char* key) { return c.contains(key) && !c[key].is_null() ? c[key] : Json::object(); }
+
+test::NamedArguments named_arguments(const Json& c, ScalarType type) {
+  test::NamedArguments named;
+  const Json call = part(c, "call");
+  for (const auto& [name, value] : call.items()) {
+    if (value.is_boolean()) {
+      named.flags[name] = value.get<bool>();
+    } else {
+      named.tensors[name] = load(value, type);
+      if (part(c, "call_grads").contains(name)) named.tensors[name].requires_grad_();
+    }
+  }
+  return named;
+}
+
+std::vector<Tensor> inputs_of(const Json& c, ScalarType type) {
   std::vector<Tensor> inputs;
   for (const Json& entry : c["inputs"]) {
-    Tensor t = load(entry);
-    if (t.scalar_type() == kDouble) t = t.to(kFloat);
+    Tensor t = load(entry, type);
     if (t.is_floating_point() && entry.value("grad", false)) t.requires_grad_();
     inputs.push_back(t);
   }
-  const std::vector<Tensor> outputs = made.call(inputs);
-  ASSERT_EQ(outputs.size(), c["outputs"].size()) << id;
+  return inputs;
+}
+
+void load_state(nn::Module& module, const Json& c) {
+  OrderedDict<std::string, Tensor> state;
+  for (const Json& entry : c["state"]) state.insert(entry[0].get<std::string>(), load(entry[1]));
+  EXPECT_EQ(module.state_dict().keys(), state.keys());
+  module.load_state_dict(state);
+}
+
+void check_outputs(const Json& c, const std::vector<Tensor>& outputs, double tol) {
+  ASSERT_EQ(outputs.size(), c["outputs"].size());
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (c["outputs"][i].is_null()) continue;
+    EXPECT_LE(distance(outputs[i], load(c["outputs"][i])), tol) << "output " << i;
+  }
+}
+
+void run_backward(const Json& c, const std::vector<Tensor>& outputs, ScalarType type) {
   std::vector<Tensor> roots;
   std::vector<Tensor> seeds;
   for (size_t i = 0; i < outputs.size(); ++i) {
-    EXPECT_LE(distance(outputs[i], load(c["outputs"][i])), tol) << id << " output " << i;
-    if (c["grad_out"][i].is_null() || !outputs[i].requires_grad()) continue;
+    if (c["grad_out"][i].is_null()) continue;
+    ASSERT_TRUE(outputs[i].requires_grad()) << "output " << i;
     roots.push_back(outputs[i]);
-    seeds.push_back(load(c["grad_out"][i]).to(kFloat));
+    seeds.push_back(load(c["grad_out"][i], type));
   }
   if (!roots.empty()) autograd::backward(roots, seeds);
-  auto parameters = made.module->named_parameters();
-  const auto each = [&](const char* key, const auto& check) {
-    if (!c.contains(key)) return;
-    for (const auto& [name, reference] : c[key].items()) {
-      if (!reference.is_null()) check(name, load(reference));
+}
+
+/// CrossMapLRN2d as the reference computes it: the running sum over channels never drops the first one, and the gradient gathers
+/// windows one channel too early. The module follows the formula instead, so these values only show where the reference differs.
+struct RunningSumLrn {
+  int64_t size;
+  double alpha, beta, k;
+  Tensor scale(const Tensor& x, bool running) const {
+    const int64_t reach = (size - 1) / 2;
+    const int64_t channels = x.size(1);
+    Tensor sum = zeros_like(x);
+    for (int64_t c = 0; c < channels; ++c) {
+      for (int64_t i = 0; i < channels; ++i) {
+        const bool inside = i >= c - reach && i <= c + reach;
+        const bool kept = running && i == 0 && c > reach;
+        if (inside || kept) sum.select(1, c).add_(x.select(1, i).square());
+      }
     }
-  };
-  each("param_grads", [&](const std::string& name, const Tensor& want) {
-    ASSERT_TRUE(parameters[name].grad().defined()) << id << " gradient of " << name;
-    EXPECT_LE(distance(parameters[name].grad(), want), tol) << id << " gradient of " << name;
-  });
-  if (c.contains("input_grads")) {
-    for (size_t i = 0; i < c["input_grads"].size(); ++i) {
-      const Json& want = c["input_grads"][i];
-      if (want.is_null() || !inputs[i].grad().defined()) continue;
-      EXPECT_LE(distance(inputs[i].grad(), load(want)), tol) << id << " gradient of input " << i;
-    }
+    return sum * (alpha / static_cast<double>(size)) + k;
   }
-  auto after = made.module->state_dict();
-  each("state_after", [&](const std::string& name, const Tensor& want) {
-    EXPECT_LE(distance(after[name], want), tol) << id << " state " << name;
-  });
+  Tensor output(const Tensor& x, bool running) const { return x * scale(x, running).pow(-beta); }
+  Tensor gradient(const Tensor& x, const Tensor& cotangent, bool running) const {
+    const int64_t reach = (size - 1) / 2;
+    const Tensor s = scale(x, running);
+    const Tensor ratio = cotangent * x * s.pow(-beta - 1);
+    Tensor gathered = zeros_like(x);
+    for (int64_t c = 0; c < x.size(1); ++c) {
+      const int64_t first = c - reach - (running ? 1 : 0);
+      for (int64_t i = std::max<int64_t>(first, 0); i <= std::min(first + 2 * reach, x.size(1) - 1); ++i) {
+        gathered.select(1, c).add_(ratio.select(1, i));
+      }
+    }
+    return cotangent * s.pow(-beta) - x * gathered * (2 * alpha * beta / static_cast<double>(size));
+  }
+};
+
+void run_cross_map_lrn(const Json& c) {
+  const double tol = c["tol"]["f32"].get<double>();
+  const test::MadeModule made = test::make_module(c["class"], c["kwargs"], [](const Json& j) { return load(j); });
+  const auto& o = dynamic_cast<nn::CrossMapLRN2dImpl&>(*made.module).options;
+  const RunningSumLrn rule{o.size(), o.alpha(), o.beta(), static_cast<double>(o.k())};
+  const Tensor x = load(c["inputs"][0]);
+  const Tensor cotangent = load(c["grad_out"][0]);
+  EXPECT_LE(distance(rule.output(x, true), load(c["outputs"][0])), tol);
+  EXPECT_LE(distance(rule.gradient(x, cotangent, true), load(c["input_grads"][0])), tol);
+  const Tensor leaf = x.clone().requires_grad_();
+  const Tensor output = made.call(*made.module, {leaf}, {}).at(0);
+  EXPECT_LE(distance(output, rule.output(x, false)), 1e-12);
+  output.backward(cotangent);
+  EXPECT_LE(distance(leaf.grad(), rule.gradient(x, cotangent, false)), 1e-12);
+}
+
+void run(const Json& c, ScalarType type) {
+  if (c["class"] == "CrossMapLRN2d") return run_cross_map_lrn(c);
+  const double tol = c["tol"][type == kFloat ? "f32" : "f64"].get<double>();
+  const test::MadeModule made = test::make_module(c["class"], c["kwargs"], [&](const Json& j) { return load(j, type); });
+  nn::Module& module = *made.module;
+  module.to(type);
+  module.train(c["train"].get<bool>());
+  load_state(module, c);
+  const std::shared_ptr<nn::Module> copy = module.clone();
+  OrderedDict<std::string, Tensor> before;
+  for (const auto& item : module.state_dict()) before.insert(item.key(), item.value().detach().clone());
+
+  const std::vector<Tensor> inputs = inputs_of(c, type);
+  const test::NamedArguments named = named_arguments(c, type);
+  const std::vector<Tensor> outputs = made.call(module, inputs, named);
+  check_outputs(c, outputs, tol);
+  run_backward(c, outputs, type);
+  auto parameters = module.named_parameters();
+  const Json param_grads = part(c, "param_grads");
+  for (const auto& [name, reference] : param_grads.items()) {
+    if (!reference.is_null()) expect_gradient(parameters[name], reference, tol, "gradient of " + name);
+  }
+  const Json input_grads = part(c, "input_grads");
+  for (size_t i = 0; i < input_grads.size(); ++i) {
+    const Json& reference = input_grads[i];
+    if (!reference.is_null()) expect_gradient(inputs[i], reference, tol, "gradient of input " + std::to_string(i));
+  }
+  const Json call_grads = part(c, "call_grads");
+  for (const auto& [name, reference] : call_grads.items()) {
+    if (!reference.is_null()) expect_gradient(named.tensor(name), reference, tol, "gradient of " + name);
+  }
+  const Json changed = part(c, "state_after");
+  for (const auto& item : module.state_dict()) {
+    const Tensor want = changed.contains(item.key()) ? load(changed[item.key()]) : before[item.key()];
+    EXPECT_LE(distance(item.value(), want), changed.contains(item.key()) ? tol : 0.0) << "state " << item.key();
+  }
+  // A copy prints alike and computes the same.
+  std::ostringstream printed;
+  std::ostringstream printed_copy;
+  printed << module;
+  printed_copy << *copy;
+  EXPECT_EQ(printed.str(), printed_copy.str());
+  check_outputs(c, made.call(*copy, inputs_of(c, type), named_arguments(c, type)), tol);
 }
 
 TEST(ModuleOracle, MatchesReference) {
+  int count = 0;
   std::map<std::string, int> missing;
-  int run_count = 0;
   test::for_each_oracle_case("modules.json", [&](const Json& c) {
-    const std::string name = c["class"];
-    const auto it = makers().find(name);
-    const bool called_by_name = c.contains("call") && !c["call"].empty();
-    if (it == makers().end() || called_by_name) {
-      ++missing[name];
-      return;
-    }
-    const Made made = it->second(c["kwargs"]);
-    if (!made.module) {
-      ++missing[name];
-      return;
-    }
+    SCOPED_TRACE(c["id"].get<std::string>());
     try {
-      run(c, made);
+      if (!test::make_module(c["class"], c["kwargs"], [](const Json& j) { return load(j); }).module) {
+        ++missing[c["class"]];
+        return;
+      }
+      run(c, kFloat);
+      if (!c["tol"]["f64"].is_null()) run(c, kDouble);
     } catch (const std::exception& error) {
-      ADD_FAILURE() << c["id"] << ": " << error.what();
+      ADD_FAILURE() << error.what();
     }
-    ++run_count;
+    ++count;
   });
-  std::cout << run_count << " cases run; not covered here:";
-  for (const auto& [name, n] : missing) std::cout << ' ' << name << " (" << n << ")";
-  std::cout << std::endl;
-  EXPECT_GE(run_count, 30);
+  for (const auto& [name, n] : missing) ADD_FAILURE() << "there is no module " << name << " (" << n << " cases)";
+  std::cout << count << " cases run" << std::endl;
+  EXPECT_GT(count, 0);
 }
 
 }  // namespace
