@@ -32,6 +32,8 @@ foreach(folder IN LISTS taeda_test_folders)
     $<TARGET_NAME_IF_EXISTS:taeda_test_support_sources> taeda_test_support GTest::gtest_main)
   if(folder STREQUAL "torch_compat")  # programs that include <torch/torch.h>
     target_link_libraries(taeda_test_${folder} PRIVATE taeda_compat)
+    target_compile_definitions(taeda_test_${folder} PRIVATE
+      TAEDA_PRINTED_MODULES="${CMAKE_CURRENT_SOURCE_DIR}/tests/torch_compat/printed_modules.txt")
   endif()
   gtest_discover_tests(taeda_test_${folder} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${folder}."
     PROPERTIES LABELS ${folder} TIMEOUT 900)

@@ -23,6 +23,13 @@ namespace special {}
 namespace fft {}
 namespace linalg {}
 
+inline constexpr ScalarType kU8 = kByte, kI8 = kChar, kI16 = kShort, kI32 = kInt, kI64 = kLong;
+
+/// Reductions of losses as operators number them.
+namespace Reduction {
+enum Reduction { None, Mean, Sum, END };
+}
+
 /// CUDA is not there yet: these report so.
 namespace cuda {
 inline bool is_available() { return false; }
