@@ -175,6 +175,43 @@ TEST(Programs, DeadBranchOfAWhere) {
   EXPECT_TRUE(torch::equal(x.grad(), torch::ones({2})));
 }
 
+/// A nan cotangent reaches only the inputs that were taken; what multiplies passes it on. The table is PyTorch 2.13's, whose
+/// cotangent is nan everywhere and whose input is {-1, 0, 1}.
+TEST(Programs, NanCotangentStopsAtBranchesNotTaken) {
+  using F = std::function<Tensor(const Tensor&)>;
+  const Tensor zero = torch::zeros({3}, torch::kFloat64), half = torch::full({3}, 0.5, torch::kFloat64);
+  const std::vector<std::tuple<std::string, F, std::vector<bool>>> table{
+      {"relu", [](const Tensor& t) { return torch::relu(t); }, {false, false, true}},
+      {"clamp", [](const Tensor& t) { return torch::clamp(t, -0.5, 0.5); }, {false, true, false}},
+      {"clamp by tensors", [&](const Tensor& t) { return torch::clamp(t, -half, half); }, {false, true, false}},
+      {"clamp_min", [](const Tensor& t) { return torch::clamp_min(t, 0.5); }, {false, false, true}},
+      {"maximum", [&](const Tensor& t) { return torch::maximum(t, zero); }, {false, true, true}},
+      {"fmax", [&](const Tensor& t) { return torch::fmax(t, zero); }, {false, true, true}},
+      {"hardtanh", [](const Tensor& t) { return torch::hardtanh(t, -0.5, 0.5); }, {false, true, false}},
+      {"relu6", [](const Tensor& t) { return torch::relu6(t); }, {false, false, true}},
+      {"hardsigmoid", [](const Tensor& t) { return torch::hardsigmoid(4 * t); }, {false, true, false}},
+      {"hardswish", [](const Tensor& t) { return torch::hardswish(4 * t); }, {false, true, true}},
+      {"softshrink", [](const Tensor& t) { return torch::softshrink(t); }, {true, false, true}},
+      {"hardshrink", [](const Tensor& t) { return torch::hardshrink(t); }, {true, false, true}},
+      {"threshold", [](const Tensor& t) { return torch::threshold(t, 0.5, 0); }, {false, false, true}},
+      {"where", [&](const Tensor& t) { return torch::where(t > 0, t, zero); }, {false, false, true}},
+      {"masked_fill", [](const Tensor& t) { return t.masked_fill(t > 0, 0); }, {true, true, false}},
+      {"leaky_relu", [](const Tensor& t) { return torch::leaky_relu(t, 0); }, {true, true, true}},
+      {"abs", [](const Tensor& t) { return t.abs(); }, {true, true, true}},
+      {"mul", [](const Tensor& t) { return t * 0; }, {true, true, true}}};
+  for (const auto& [name, f, is_nan] : table) {
+    for (const bool create_graph : {false, true}) {
+      const Tensor x = torch::tensor({-1.0, 0.0, 1.0}, torch::kFloat64).requires_grad_();
+      const Tensor y = f(x);
+      const Tensor g = torch::autograd::grad({y}, {x}, {torch::full_like(y, std::nan(""))}, true, create_graph)[0];
+      for (int64_t i = 0; i < 3; ++i) {
+        const double value = g[i].item<double>();
+        EXPECT_TRUE(is_nan[static_cast<size_t>(i)] ? std::isnan(value) : value == 0) << name << " at " << i << ": " << value << ", create_graph " << create_graph;
+      }
+    }
+  }
+}
+
 Tensor early(const Tensor& x, int rounds) {
   auto y = x;
   for (int i = 0; i < rounds; ++i) {
