@@ -25,6 +25,10 @@ struct CompileOptions {
   CompileBackend backend = CompileBackend::kJit;
   /// How many ways to go on are kept after each recorded operator; the one unused for longest goes first.
   int max_versions = 64;
+  /// Calls whose plans cost more than they save run the function as it is, and try again now and then.
+  bool step_aside = true;
+  /// Loops over fewer elements are interpreted: generating code takes milliseconds.
+  int64_t code_from_elements = 1024;
   /// A folder for generated code, so that later processes need not generate it; empty: none.
   std::string cache_dir = {};
 };

@@ -18,7 +18,6 @@ using kernel::Id;
 using pointwise::Recorded;
 
 constexpr size_t kMaxOperands = 24, kMaxSteps = 64;
-constexpr int64_t kElementsForCode = 1024;
 
 ScalarType compute_type(ScalarType t) {
   if (t == kDouble) return kDouble;
@@ -27,6 +26,21 @@ ScalarType compute_type(ScalarType t) {
 
 bool equal(const Geometry& a, const Geometry& b) {
   return a.dtype == b.dtype && a.ndim == b.ndim && a.offset == b.offset && std::equal(a.dims.begin(), a.dims.end(), b.dims.begin());
+}
+
+/// Whether two elements may share memory (an expanded or unfolded tensor): what one writes another would read.
+bool may_overlap(const Geometry& g) {
+  SmallVector<size_t, 8> order;
+  for (size_t d = 0; d < g.ndim; ++d) {
+    if (g.sizes()[d] > 1) order.push_back(d);
+  }
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return g.strides()[a] < g.strides()[b]; });
+  int64_t reach = 0;
+  for (const size_t d : order) {
+    if (g.strides()[d] <= reach) return true;
+    reach += g.strides()[d] * (g.sizes()[d] - 1);
+  }
+  return false;
 }
 
 /// The dtype in which an operator computes: that of its promoted inputs, or of its floating result.
@@ -104,9 +118,7 @@ class Maker {
       for (const Operand& o : step.operands) {
         if (o.value == step.operands[0].value && !equal(o.geometry, space)) return false;
       }
-      for (size_t d = 0; d < space.ndim; ++d) {
-        if (space.sizes()[d] > 1 && space.strides()[d] == 0) return false;
-      }
+      if (may_overlap(space)) return false;
     }
     const ScalarType compute = computing_dtype(step, call);
     // A divisor of zero is looked for before the loop.
@@ -160,13 +172,18 @@ class Maker {
     return true;
   }
 
-  void single(size_t i) { units_.push_back({{i}, nullptr, {}}); }
+  void single(size_t i) { units_.push_back({{i}, nullptr, {}, 0}); }
+  int64_t elements() const {
+    int64_t n = 1;
+    for (const int64_t size : group_.sizes) n *= size;
+    return n;
+  }
 
   void close() {
     if (group_.steps.size() == 1) {
       single(group_.steps[0]);
     } else if (!group_.steps.empty()) {
-      units_.push_back({group_.steps, build(), {}});
+      units_.push_back({group_.steps, build(), {}, elements()});
     }
     group_ = Group();
   }
@@ -263,9 +280,7 @@ class Maker {
     kernel::collapse(fused.space, fused.places.data(), k.operands(), false);
     fused.space.places = nullptr;
     // Generating code takes milliseconds: small loops are interpreted. The rule, not the clock, decides, and both give equal bits.
-    int64_t elements = 1;
-    for (const int64_t size : group_.sizes) elements *= size;
-    const bool generate = loops_.generate_code && elements >= kElementsForCode;
+    const bool generate = loops_.generate_code && elements() >= loops_.code_from_elements;
     fused.kernel = kernel::compile_kernel(k, generate ? kernel::Backend::kJit : kernel::Backend::kInterpreter, loops_.cache_dir);
   }
 

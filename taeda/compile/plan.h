@@ -36,6 +36,7 @@ struct Unit {
   std::vector<size_t> steps;          ///< indices of pending steps
   std::shared_ptr<FusedSteps> fused;  ///< null for a single step
   std::vector<int32_t> last_uses;     ///< values whose memory is free afterwards
+  int64_t elements = 0;               ///< that a fused loop runs over
 };
 
 /// One way to carry out a range of steps, for one set of values that somebody still holds.
@@ -46,6 +47,7 @@ struct Plan {
   const Step* first;             ///< the first pending step: others of the segment were done before
   std::vector<bool> alive;       ///< by value number: looked at after the segment
   std::vector<Unit> units;       ///< the needed steps, in order
+  double gain = 0;               ///< nanoseconds that its loops save, less what matching costs; by rule, not by clock
 
   /// Joining steps into loops is worth it for a plan that is kept.
   Plan(const Step* before, const Segment& segment, std::vector<bool> alive_values, const LoopOptions& loops);

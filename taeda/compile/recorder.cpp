@@ -83,9 +83,11 @@ void CallRecorder::start(Trace& trace) {
   segment_start_ = cursor_ = &trace.root();
   now_ = trace.tick();
   failed_ = false;
+  gain_ = 0;
+  all_matched_ = true;
 }
 
-void CallRecorder::stop() {
+bool CallRecorder::stop() {
   const std::lock_guard lock(mutex_);
   struct Reset {
     CallRecorder& r;
@@ -95,6 +97,7 @@ void CallRecorder::stop() {
     }
   } reset{*this};
   close("the call ended");
+  return !all_matched_ || failed_ || gain_ >= 0;
 }
 
 const char* CallRecorder::refusal(const capture::Call& call) {
@@ -139,6 +142,7 @@ capture::Answer CallRecorder::begin(capture::Call& call) {
     if (escaped_) close("the program holds a raw pointer to a tensor");
     return capture::Answer::kTaken;
   }
+  all_matched_ = false;
   run_pending();
   prepare_record(call);
   kernel_runs_.store(true, std::memory_order_relaxed);
@@ -395,6 +399,7 @@ void CallRecorder::close(const char* note, Step* end) {
       plan = made;
     }
     cursor_ = end;
+    gain_ += plan->gain;
     carry_out(*plan);
   }
   segment_start_ = cursor_ = end;

@@ -34,8 +34,8 @@ class CallRecorder final : public capture::Recorder, public StorageWatcher {
   void give_back();
 
   void start(Trace& trace);
-  /// Ends the last segment.
-  void stop();
+  /// Ends the last segment. False when the call would have been faster without recording.
+  bool stop();
 
   capture::Answer begin(capture::Call& call) override;
   void record(capture::Call& call) override;
@@ -70,6 +70,8 @@ class CallRecorder final : public capture::Recorder, public StorageWatcher {
   Step* segment_start_ = nullptr;
   Step* cursor_ = nullptr;
   uint64_t now_ = 0;
+  double gain_ = 0;      ///< of the plans of this call
+  bool all_matched_ = true;
   bool failed_ = false;  ///< an operator threw when its turn came: the rest of the call runs eagerly
   std::atomic<bool> kernel_runs_{false};  ///< a kernel that is being recorded runs
   Segment segment_;

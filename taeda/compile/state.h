@@ -9,7 +9,9 @@ namespace taeda::lazy {
 
 class State : public std::enable_shared_from_this<State> {
  public:
-  explicit State(const CompileOptions& o) : options(o), trace(static_cast<size_t>(o.max_versions), {true, o.backend == CompileBackend::kJit, o.cache_dir}) {}
+  explicit State(const CompileOptions& o)
+      : options(o),
+        trace(static_cast<size_t>(o.max_versions), {true, o.backend == CompileBackend::kJit, o.code_from_elements, o.cache_dir}) {}
   const CompileOptions options;
   Trace trace;
 };

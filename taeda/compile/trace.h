@@ -103,6 +103,7 @@ struct Step {
 struct LoopOptions {
   bool fuse = false;
   bool generate_code = false;
+  int64_t code_from_elements = 0;
   std::string cache_dir = {};
 };
 
@@ -131,7 +132,9 @@ class Trace {
   size_t step_count() const { return steps_.load(std::memory_order_relaxed); }
 
   // Counters for explain().
-  std::atomic<uint64_t> calls{0}, segments{0}, recorded{0}, matched{0}, retired{0};
+  std::atomic<uint64_t> calls{0}, segments{0}, recorded{0}, matched{0}, retired{0}, aside{0};
+  /// Calls that are still to run without recording.
+  std::atomic<int> aside_left{0};
 
  private:
   void free_below(Step* step);

@@ -2,6 +2,8 @@
 // Promotion, output allocation, recording and backward of pointwise operators.
 #include "taeda/ops/pointwise_engine.h"
 
+#include <cmath>
+
 #include "cpu/pointwise_ids.h"
 #include "taeda/cpu/pointwise_abi.h"
 #include "taeda/ops/functions.h"
@@ -231,7 +233,10 @@ struct PointwiseNode final : autograd::Node {
     TAEDA_CHECK_NOT_IMPLEMENTED(g.formula != nullptr, "[", op->name,
                                 "] the derivative is not itself differentiable; got create_graph=true; use it without");
     const TensorValue d = g.formula(params);
-    if (d.is_constant()) return d.constant() == 0 ? taeda::zeros_like(grad) : taeda::mul(grad, Scalar(d.constant()));
+    if (d.is_constant()) {
+      if (d.constant() == 0 && op->selects) return taeda::zeros_like(grad);
+      return std::isfinite(d.constant()) ? taeda::mul(grad, Scalar(d.constant())) : masked_product(grad, taeda::full_like(grad, Scalar(d.constant())));
+    }
     return op->selects ? masked_product(d.tensor(), grad) : masked_product(grad, d.tensor());
   }
   Tensor derive_fused(int i, const Tensor& grad) const {

@@ -21,6 +21,13 @@ void expect_same(const Tensor& got, const Tensor& want, const char* what = "") {
   EXPECT_TRUE(a.numel() == 0 || std::memcmp(a.const_data_ptr(), b.const_data_ptr(), a.nbytes()) == 0) << what << '\n' << a << '\n' << b;
 }
 
+/// Without stepping aside: what these tests do is too small to be worth compiling.
+template <class F>
+auto compile(F&& f, CompileOptions options = {}) {
+  options.step_aside = false;
+  return taeda::compile(std::forward<F>(f), options);
+}
+
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 TEST(Compile, LaterCallsMatchTheFirstAndEqualEager) {
@@ -391,6 +398,52 @@ TEST(Compile, DefaultDtypeIsPartOfTheKey) {
   EXPECT_EQ(fast(ones(2, kLong)).scalar_type(), kDouble);
   set_default_dtype(kFloat);
   EXPECT_EQ(fast(ones(2, kLong)).scalar_type(), kFloat);
+}
+
+TEST(Compile, PointwiseStepsShareOneLoop) {
+  const auto f = [](const Tensor& x) { return tanh(x * 1.5 + 0.5) * sigmoid(x) + exp(-x * x); };
+  for (const auto backend : {CompileBackend::kInterpreter, CompileBackend::kJit}) {
+    const auto fast = compile(f, {.backend = backend});
+    const Tensor x = randn({3, 1000});
+    for (int i = 0; i < 3; ++i) expect_same(fast(x), f(x));
+    EXPECT_TRUE(has(fast.explain(), "plan of 1 kernels for 9 operators")) << fast.explain();
+  }
+}
+
+TEST(Compile, GradientsAndInPlaceStepsJoinTheLoop) {
+  const Tensor w = randn({64}).requires_grad_();
+  const auto f = [&](const Tensor& x) {
+    Tensor y = x * w;
+    y.mul_(2).add_(1);
+    y.sigmoid().backward(ones({64}));
+    return std::exchange(w.mutable_grad(), Tensor());
+  };
+  const auto fast = compile(f);
+  for (int i = 0; i < 4; ++i) {
+    const Tensor x = randn({64});
+    expect_same(fast(x), f(x));
+  }
+  EXPECT_TRUE(has(fast.explain(), "fused (interpreted, 64 elements):")) << fast.explain();
+}
+
+TEST(Compile, InPlaceStepsOnOverlappingElementsHaveTheirOwnLoop) {
+  const auto f = [](const Tensor& x) {
+    Tensor windows = (x + 0).unfold(0, 2, 1);
+    windows.cosh_();
+    return windows.acos() + windows;
+  };
+  const auto fast = compile(f);
+  for (int i = 0; i < 3; ++i) {
+    const Tensor x = rand({9});
+    expect_same(fast(x).isnan(), f(x).isnan());
+    expect_same(fast(x).nan_to_num(), f(x).nan_to_num());
+  }
+}
+
+TEST(Compile, CallsThatGainNothingStepAside) {
+  const auto fast = taeda::compile([](const Tensor& x) { return x.sum() + 1; });
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(fast(ones(3)).item<float>(), 4);
+  EXPECT_TRUE(has(fast.explain(), "calls that ran without recording")) << fast.explain();
 }
 
 TEST(Compile, SetDataAndDetachedWrites) {

@@ -254,7 +254,8 @@ def door(d, index, info_table):
         body.append(f"  const bool record = autograd::recording() && ({cond});")
         if inplace:
             body.append(f"  if (autograd::recording()) autograd::check_inplace(self, record, {c_string(s.name)});")
-        seen = captured(s, info, replay, "void" if inplace else rt, f"{target};" if inplace else f"return {target};")
+        # Nothing is recorded: not what the forward calls either.
+        seen = captured(s, info, replay, "void" if inplace else rt, "BelowDoorGuard below; " + (f"{target};" if inplace else f"return {target};"))
         plain = f"detail::mutate(self, [&] {{ {seen}; }}); return const_cast<Tensor&>(self);" if inplace else (f"return {target};" if s.returns_view else
             f"detail::tls_finite_blocks.clear(); return detail::checked({info}, {seen}, [&] {{ return std::vector<Value>{boxed_values(s)}; }});")
         body.append(f"  if (!record) {{ {plain} }}")
@@ -278,7 +279,7 @@ def door(d, index, info_table):
     else:
         if inplace:
             body.append(f"  if (autograd::recording()) autograd::check_inplace(self, detail::wants(self), {c_string(s.name)});")
-            seen = captured(s, info, replay, "void", f"{target};")
+            seen = captured(s, info, replay, "void", f"BelowDoorGuard below; {target};")
             body.append(f"  detail::mutate(self, [&] {{ {seen}; }}); return const_cast<Tensor&>(self);")
         elif void:
             body.append(f"  {target};")
@@ -324,7 +325,7 @@ def inplace_form(d, index, info_table):
         write = f"detail::write_inplace(self, {target}, {c_string(name)})"
     slow = f"{d.struct.lower()}_{index}_inplace_slow"
     replay = f"{d.struct.lower()}_{index}_replay"
-    seen = captured(s, f"{info_table}[{index}]", replay, "void", f"{write};")
+    seen = captured(s, f"{info_table}[{index}]", replay, "void", f"BelowDoorGuard below; {write};")
     body = [f"static TAEDA_NOINLINE Tensor& {slow}({plist}) {{"]
     body.append(f"  if (tls_modes.active & kModeIntercept) {{ detail::intercept({info_table}[{index}], {boxed_values(s)}); return const_cast<Tensor&>(self); }}")
     if plan.args:
@@ -333,7 +334,6 @@ def inplace_form(d, index, info_table):
         body.append(f"  if (autograd::recording()) autograd::check_inplace(self, record, {c_string(name)});")
         body.append(f"  if (!record) {{ {seen}; return const_cast<Tensor&>(self); }}")
         body += record_statements(d, plan, True)
-        seen = captured(s, f"{info_table}[{index}]", replay, "void", f"BelowDoorGuard below; {write};")
         body.append(f"  {seen};")
         body.append("  autograd::rebase_history(self, node);")
         body += save_outputs(plan, "self", False)
