@@ -150,12 +150,12 @@ void check_inplace(const Tensor& self, bool recorded, const char* op) {
   TAEDA_CHECK(!(impl.flags & kFlagInference) || tls_modes.inference, "[", op,
               "] inference tensors can be modified in place only inside InferenceMode: got ", describe(self),
               "; clone() it first, or enter InferenceMode");
+  if (!recorded || !GradMode::is_enabled()) return;  // operators refuse by themselves what they cannot write
   for (size_t d = 0; d < impl.ndim; ++d) {
     TAEDA_CHECK(impl.strides()[d] != 0 || impl.sizes()[d] <= 1, "[", op,
                 "] several elements of the tensor share one memory location: got ", describe(self), ", strides ",
                 impl.strides(), "; clone() it before the operation");
   }
-  if (!recorded || !GradMode::is_enabled()) return;
   if (impl.view_base) {
     if (impl.view_kind != ViewKind::kOrdinary) throw_bad_view(self, op, false);
     const TensorImpl& base = *impl.view_base;

@@ -20,7 +20,9 @@ struct Copy_ {
                 " into ", self.sizes(), "; expand or reshape the source");
     detail::check_writable(self, "copy_");
     Tensor source = src;
-    if (source.is_alias_of(self) && !(source.sizes() == self.sizes() && source.strides() == self.strides())) {
+    if (source.is_alias_of(self) && !(source.sizes() == self.sizes() && source.strides() == self.strides() &&
+                                      source.storage_offset() == self.storage_offset() && source.dtype() == self.dtype())) {
+      detail::check_no_partial_overlap(self, src, "copy_");
       source = src.clone();
     }
     pointwise::copy_elements(self.impl(), source.impl());
@@ -31,13 +33,21 @@ struct Copy_ {
   }
 };
 
+/// The tensor without the repetitions of an expanded one: what is to be written when every element gets the same value.
+Tensor without_repetitions(const Tensor& self) {
+  Tensor t = self;
+  for (int64_t d = self.dim(); d-- > 0;) {
+    if (self.size(d) > 1 && self.stride(d) == 0) t = t.select(d, 0);
+  }
+  return t;
+}
+
 /// Sets every element to `value`.
 struct Fill_ {
   static constexpr auto schema = "fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)";
   static Tensor grad_self(const Tensor& grad) { return taeda::zeros_like(grad); }
   static void forward(const Tensor& self, const Scalar& value) {
-    detail::check_writable(self, "fill_");
-    detail::fill_elements(self.impl(), value);
+    detail::fill_elements(without_repetitions(self).impl(), value);
   }
 };
 /// Sets every element to the value of a 0-dim tensor.
@@ -46,8 +56,7 @@ struct FillTensor_ {
   static void forward(const Tensor& self, const Tensor& value) {
     TAEDA_CHECK(value.dim() == 0, "[fill_] fill_ only supports 0-dimension value tensor but got tensor with ", value.dim(),
                 " dimensions; pass one element with value.reshape({})");
-    detail::check_writable(self, "fill_");
-    pointwise::copy_elements(self.impl(), value.clone().impl());
+    pointwise::copy_elements(without_repetitions(self).impl(), value.clone().impl());
   }
   static Tensor grad_self(const Tensor& grad) { return taeda::zeros_like(grad); }
   static Tensor grad_value(const Tensor& grad) { return grad.sum(); }
@@ -58,8 +67,7 @@ struct Zero_ {
   static constexpr auto function = true;
   static Tensor grad_self(const Tensor& grad) { return taeda::zeros_like(grad); }
   static void forward(const Tensor& self) {
-    detail::check_writable(self, "zero_");
-    detail::fill_elements(self.impl(), 0);
+    detail::fill_elements(without_repetitions(self).impl(), 0);
   }
 };
 /// A copy filled with `value`.

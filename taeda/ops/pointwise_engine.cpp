@@ -349,17 +349,17 @@ TAEDA_NOINLINE Tensor run_slow(const Op& op, const OpInfo& info, const Operand* 
   return detail::checked(info, std::move(result), [&] { return values_of(op, in, attrs); });
 }
 
-/// Whether reading `source` while writing `self` would see written elements.
-bool overlaps(const TensorImpl& self, const TensorImpl& source) {
-  if (self.storage != source.storage || &self == &source) return false;
-  if (self.offset == source.offset && self.sizes() == source.sizes() && self.strides() == source.strides()) return false;
-  const auto span = [](const TensorImpl& t) {
-    int64_t last = 0;
-    for (size_t d = 0; d < t.ndim; ++d) last += (t.sizes()[d] - 1) * t.strides()[d];
-    const char* begin = t.data();
-    return std::pair<const char*, const char*>(begin, begin + (last + 1) * static_cast<int64_t>(t.itemsize()));
-  };
-  if (self.numel == 0 || source.numel == 0) return false;
+/// Bytes of the storage from the first to behind the last element.
+std::pair<int64_t, int64_t> span(const TensorImpl& t) {
+  int64_t last = 0;
+  for (size_t d = 0; d < t.ndim; ++d) last += (t.sizes()[d] - 1) * t.strides()[d];
+  const auto size = static_cast<int64_t>(t.itemsize());
+  return {t.offset * size, (t.offset + last + 1) * size};
+}
+/// Whether reading `source` while writing `self` might see written elements.
+bool may_overlap(const TensorImpl& self, const TensorImpl& source) {
+  if (self.storage != source.storage || &self == &source || self.numel == 0 || source.numel == 0) return false;
+  if (self.dtype == source.dtype && self.offset == source.offset && self.sizes() == source.sizes() && self.strides() == source.strides()) return false;
   const auto [a0, a1] = span(self);
   const auto [b0, b1] = span(source);
   return a0 < b1 && b0 < a1;
@@ -379,7 +379,8 @@ void compute_into(const Op& op, const Tensor& self, const Operand* in, const Sca
   Tensor held[kMaxInputs];
   for (int i = 0; i < op.inputs; ++i) {
     copies[i] = in[i];
-    if (in[i].is_tensor() && overlaps(self.impl(), in[i].impl())) {
+    if (in[i].is_tensor() && may_overlap(self.impl(), in[i].impl())) {
+      detail::check_no_partial_overlap(self, in[i].tensor(), op.name);
       BelowDoorGuard below;
       held[i] = in[i].tensor().clone();
       copies[i] = Operand(held[i]);
@@ -464,3 +465,16 @@ Tensor& run_out(const Op& op, const OpInfo& info, Tensor& out, const Operand* in
 }
 
 }  // namespace taeda::pointwise
+
+namespace taeda::detail {
+
+void check_no_partial_overlap(const Tensor& written, const Tensor& read, const char* op) {
+  const TensorImpl& w = written.impl();
+  const TensorImpl& r = read.impl();
+  if (!pointwise::may_overlap(w, r) || !w.is_non_overlapping_and_dense() || !r.is_non_overlapping_and_dense()) return;
+  TAEDA_CHECK(false, "[", op, "] unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location"
+              ": got sizes ", r.sizes(), " with strides ", r.strides(), " at ", r.offset, " and ", w.sizes(), " with strides ", w.strides(), " at ",
+              w.offset, "; call clone() on the input first");
+}
+
+}  // namespace taeda::detail

@@ -58,6 +58,10 @@ TAEDA_API Tensor& run_out(const Op& op, const OpInfo& info, Tensor& out, const O
 }  // namespace taeda::pointwise
 
 namespace taeda {
+namespace detail {
+/// Throws Error when two dense tensors share some of their memory and are not the same elements: what one writes the other would read.
+TAEDA_API void check_no_partial_overlap(const Tensor& written, const Tensor& read, const char* op);
+}  // namespace detail
 /// The dtype of an operation between tensors and numbers (`torch::result_type`).
 TAEDA_API ScalarType result_type(const Tensor& a, const Tensor& b);
 TAEDA_API ScalarType result_type(const Tensor& a, const Scalar& b);
