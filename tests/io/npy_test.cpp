@@ -39,7 +39,7 @@ TEST(Npy, RoundTripsShapes) {
     const Tensor loaded = io::load_npy(folder / "a.npy");
     EXPECT_EQ(loaded.sizes(), tensor.sizes());
     EXPECT_EQ(loaded.scalar_type(), tensor.scalar_type());
-    EXPECT_EQ(std::memcmp(loaded.const_data_ptr(), tensor.const_data_ptr(), tensor.nbytes()), 0);
+    EXPECT_TRUE(tensor.numel() == 0 || std::memcmp(loaded.const_data_ptr(), tensor.const_data_ptr(), tensor.nbytes()) == 0);
   }
   EXPECT_THROW(bytes_of(make<BFloat16>({1}, {BFloat16(1.0f)})), TypeError);
 }

@@ -248,7 +248,7 @@ void NumberTable::place(const Node& node, int offset) {
 }
 
 void NumberTable::fill(const Scalar* params, char* to) const {
-  std::memcpy(to, image_.data(), image_.size());
+  std::copy(image_.begin(), image_.end(), to);
   for (const Patch& p : patches_) store_number(params[p.param], p.dtype, to + p.offset);
 }
 
