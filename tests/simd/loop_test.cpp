@@ -103,12 +103,9 @@ void check_kernel(int id, cpu::SimdTarget target) {
     ptrs[0] = other.data();
     loop(ptrs.data(), strides.data(), kCount, attrs);
     EXPECT_EQ(std::memcmp(dense.data(), other.data(), kCount * out_size), 0) << "broadcast";
-    ptrs[0] = dense.data();
-    strides[last + 1] = in.sizes[last + 1];
-  } else {
-    strides = in.sizes;
-    point(dense, 0);
   }
+  strides = in.sizes;
+  point(dense, 0);
   loop(ptrs.data(), strides.data(), kCount, attrs);
 
   // In place, over each input of the output's size.
