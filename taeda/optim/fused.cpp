@@ -58,17 +58,20 @@ void launch(OptimStepArgs& args, std::vector<OptimTensor>& slices, const Tensor*
   optim_step_kernel(Device(), args);
 }
 
-// A step as a capture sees it. Words: rule, dtype, switches, whether each tensor steps first; numbers: the options, then two for each tensor.
-constexpr size_t kOptionCount = 8;
+// A step as a capture sees it. Words: rule, dtype, switches, whether each tensor steps first; numbers: the options, then three for each tensor.
+constexpr size_t kOptionCount = 9, kSliceNumbers = 3;
 void describe(capture::Call& call, const OptimStepArgs& a, const std::vector<OptimTensor>& slices, const std::vector<Tensor>& tensors) {
   call.add(a.rule);
   call.add(a.dtype);
   call.add(a.nesterov | a.amsgrad << 1 | a.decoupled << 2 | a.centered << 3 | a.maximize << 4);
-  for (const double option : {a.lr, a.weight_decay, a.eps, a.beta1, a.beta2, a.dampening, a.inverse_scale, 0.0}) call.add_number(option);
+  for (const double option : {a.lr, a.weight_decay, a.eps, a.beta1, a.beta2, a.dampening, a.smallest, a.largest, a.inverse_scale}) {
+    call.add_number(option);
+  }
   for (size_t i = 0; i < slices.size(); ++i) {
     call.add(slices[i].first);
     call.add_number(slices[i].step_size);
     call.add_number(slices[i].bias2_sqrt);
+    call.add_number(slices[i].second_step);
     for (size_t k = 0; k < 5; ++k) {
       if (k != 1 && tensors[5 * i + k].defined()) call.written.push_back(static_cast<uint32_t>(5 * i + k));
       call.add(tensors[5 * i + k]);
@@ -84,15 +87,17 @@ void replay(const capture::Replay& call) {
   a.maximize = switches >> 4 & 1;
   const auto number = [&](size_t i) { return call.numbers[i].unchecked<double>(); };
   a.lr = number(0), a.weight_decay = number(1), a.eps = number(2), a.beta1 = number(3), a.beta2 = number(4);
-  a.dampening = number(5), a.inverse_scale = number(6);
+  a.dampening = number(5), a.smallest = number(6), a.largest = number(7), a.inverse_scale = number(8);
   std::vector<OptimTensor> slices(call.tensor_count / 5);
   // Each number took a word for its kind.
   const uint64_t* words = call.words + 3 + kOptionCount;
-  for (size_t i = 0; i < slices.size(); ++i, words += 3) {
+  for (size_t i = 0; i < slices.size(); ++i, words += 1 + kSliceNumbers) {
     slices[i].first = words[0] != 0;
     slices[i].n = call.tensors[5 * i].numel();
-    slices[i].step_size = number(kOptionCount + 2 * i);
-    slices[i].bias2_sqrt = number(kOptionCount + 2 * i + 1);
+    const size_t first = kOptionCount + kSliceNumbers * i;
+    slices[i].step_size = number(first);
+    slices[i].bias2_sqrt = number(first + 1);
+    slices[i].second_step = number(first + 2);
   }
   launch(a, slices, call.tensors);
 }

@@ -303,7 +303,7 @@ void expect_equal_training(const Make& make_optimizer) {
       optimizer.step();
       return loss;
     };
-    const auto fast = compile(step, {.backend = compiled ? CompileBackend::kInterpreter : CompileBackend::kEager});
+    const auto fast = compile(step, {.backend = compiled ? CompileBackend::kInterpreter : CompileBackend::kEager, .step_aside = false});
     std::vector<Tensor> seen;
     for (int i = 0; i < 6; ++i) {
       const Tensor x = randn({5, 6}), y = randint(3, {5}, kLong);
@@ -329,6 +329,16 @@ TEST(Compile, WholeTrainingStepsWithSgd) {
 }
 TEST(Compile, WholeTrainingStepsWithRmsprop) {
   expect_equal_training([](const std::vector<Tensor>& p) { return optim::RMSprop(p, optim::RMSpropOptions(1e-2).centered(true)); });
+}
+TEST(Compile, WholeTrainingStepsWithEveryOtherFusedRule) {
+  expect_equal_training([](const std::vector<Tensor>& p) { return optim::AdamW(p, optim::AdamWOptions(1e-2).amsgrad(true)); });
+  expect_equal_training([](const std::vector<Tensor>& p) { return optim::NAdam(p, optim::NAdamOptions(1e-2)); });
+  expect_equal_training([](const std::vector<Tensor>& p) { return optim::RAdam(p, optim::RAdamOptions(1e-2)); });
+  expect_equal_training([](const std::vector<Tensor>& p) { return optim::Adamax(p, optim::AdamaxOptions(1e-2)); });
+  expect_equal_training([](const std::vector<Tensor>& p) { return optim::Adadelta(p, optim::AdadeltaOptions(0.5)); });
+  expect_equal_training([](const std::vector<Tensor>& p) { return optim::Adagrad(p, optim::AdagradOptions(1e-2)); });
+  expect_equal_training([](const std::vector<Tensor>& p) { return optim::Rprop(p, optim::RpropOptions(1e-2)); });
+  expect_equal_training([](const std::vector<Tensor>& p) { return optim::ASGD(p, optim::ASGDOptions(1e-2)); });
 }
 
 TEST(Compile, ModulesAndHoldersKeepTheirFace) {
