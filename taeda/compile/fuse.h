@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joins pointwise steps of a segment into loops of their own.
+// Joins pointwise steps, and steps that work on rows, of a segment into loops of their own.
 #pragma once
 
 #include "taeda/compile/kernel/kernel.h"
@@ -33,7 +33,7 @@ struct FusedSteps {
 std::vector<Unit> fused_units(const Segment& segment, const std::vector<bool>& alive, const std::vector<bool>& needed,
                              const LoopOptions& loops);
 
-/// Runs the kernel over `memory` (by value number), which gets what the kernel makes.
-void run_fused(const FusedSteps& fused, const Segment& segment, std::vector<IntrusivePtr<StorageImpl>>& memory);
+/// Runs the unit's kernel over `memory` (by value number), which gets what the kernel makes.
+void run_fused(const Unit& unit, const Segment& segment, std::vector<IntrusivePtr<StorageImpl>>& memory);
 
 }  // namespace taeda::lazy

@@ -22,7 +22,7 @@ namespace {
 std::vector<Unit> single_units(const std::vector<bool>& needed) {
   std::vector<Unit> units;
   for (size_t i = 0; i < needed.size(); ++i) {
-    if (needed[i]) units.push_back({{i}, nullptr, {}, 0});
+    if (needed[i]) units.push_back({{i}, nullptr, {}, {}, 0});
   }
   return units;
 }
@@ -115,7 +115,7 @@ struct Run {
 
   void do_unit(const Unit& unit) {
     if (unit.fused) {
-      run_fused(*unit.fused, segment, memory);
+      run_fused(unit, segment, memory);
       for (const size_t i : unit.steps) hand_over_results(*segment.pending[i].step);
     } else {
       do_step(unit.steps[0]);

@@ -35,6 +35,7 @@ struct FusedSteps;
 struct Unit {
   std::vector<size_t> steps;          ///< indices of pending steps
   std::shared_ptr<FusedSteps> fused;  ///< null for a single step
+  std::vector<std::shared_ptr<FusedSteps>> more;  ///< of the same kernel over other tensors, in the same launch
   std::vector<int32_t> last_uses;     ///< values whose memory is free afterwards
   int64_t elements = 0;               ///< that a fused loop runs over
 };

@@ -46,6 +46,8 @@ const void* data_or_null(const Tensor& t) { return t.defined() ? t.impl().data()
 std::tuple<Tensor, Tensor> nll_forward(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight, int64_t reduction,
                                        int64_t ignore_index) {
   const Shape s = check_shapes(self, target, weight);
+  TAEDA_CHECK_VALUE(reduction >= 0 && reduction <= 2, "[nll_loss] the reduction must be 0 (none), 1 (mean) or 2 (sum): got ", reduction,
+                    "; pass one of these");
   TAEDA_CHECK(self.is_floating_point(), "[nll_loss] the input must be floating: got ", self.scalar_type(), "; convert it first");
   const ScalarType type = compute_dtype(self.scalar_type());
   const Tensor x = self.to(type).contiguous();

@@ -420,6 +420,56 @@ TEST(Compile, PointwiseStepsShareOneLoop) {
   }
 }
 
+/// What `f` gives compiled is what it gives; its plan has `kernels` kernels.
+template <class F>
+void expect_kernels(const F& f, int kernels, const Tensor& x) {
+  for (const auto backend : {CompileBackend::kInterpreter, CompileBackend::kJit}) {
+    const auto fast = taeda::compile(f, {.backend = backend, .step_aside = false, .code_from_elements = 0});
+    for (int i = 0; i < 3; ++i) expect_same(fast(x * (i + 1)), f(x * (i + 1)));
+    EXPECT_TRUE(has(fast.explain(), "plan of " + std::to_string(kernels) + " kernels for ")) << fast.explain();
+  }
+}
+
+TEST(Compile, RowsShareOneLoopWithWhatSurroundsThem) {
+  const Tensor w = randn({40}), b = randn({40});
+  expect_kernels([](const Tensor& x) { return (x * 2 + 1).softmax(-1).mul(3); }, 1, randn({5, 7, 40}));
+  expect_kernels([](const Tensor& x) { return x.tanh().log_softmax(1).exp(); }, 1, randn({9, 40}));
+  expect_kernels([&](const Tensor& x) { return layer_norm(x + x.sigmoid(), {40}, w, b).relu(); }, 1, randn({5, 7, 40}));
+  expect_kernels([&](const Tensor& x) { return layer_norm(x.exp(), {7, 40}) * 2; }, 1, randn({5, 7, 40}));
+  expect_kernels([](const Tensor& x) { return x * (x * x).mean(-1, true).add(1e-5).rsqrt(); }, 1, randn({9, 40}));
+  expect_kernels([](const Tensor& x) { return (x - x.amax({-1}, true)).exp().sum({-1}).log(); }, 1, randn({5, 9, 40}));
+  expect_kernels([](const Tensor& x) { return (x - 1).pow(2).mean(); }, 1, randn({300, 400}));
+  expect_kernels([](const Tensor& x) { return (x * 2).t().softmax(-1); }, 2, randn({9, 40}));  // rows of a transposed tensor
+}
+
+TEST(Compile, OneUpdateOfManyTensorsIsOneLaunch) {
+  std::vector<Tensor> averages, values;
+  for (int i = 0; i < 20; ++i) {
+    averages.push_back(zeros({3 + i, 5}));
+    values.push_back(randn({3 + i, 5}));
+  }
+  const auto f = [&] {
+    for (size_t i = 0; i < averages.size(); ++i) averages[i].mul_(0.9).add_(values[i], 0.1);
+  };
+  const auto fast = compile(f);
+  for (int i = 0; i < 3; ++i) fast();
+  EXPECT_TRUE(has(fast.explain(), "plan of 1 kernels for 40 operators")) << fast.explain();
+  const std::vector<Tensor> got = std::exchange(averages, {});
+  for (const Tensor& v : values) averages.push_back(zeros_like(v));
+  for (int i = 0; i < 3; ++i) f();
+  for (size_t i = 0; i < got.size(); ++i) expect_same(got[i], averages[i]);
+}
+
+TEST(Compile, AnOptimizerStepIsOneLaunch) {
+  std::vector<Tensor> parameters;
+  for (int i = 0; i < 20; ++i) parameters.push_back(randn({2 + i}).requires_grad_());
+  optim::AdamW optimizer(parameters, optim::AdamWOptions(1e-2));
+  for (const Tensor& p : parameters) p.mutable_grad() = ones_like(p);
+  const auto fast = compile([&] { optimizer.step(); });
+  for (int i = 0; i < 3; ++i) fast();
+  EXPECT_TRUE(has(fast.explain(), "plan of 1 kernels for 1 operators")) << fast.explain();
+}
+
 TEST(Compile, GradientsAndInPlaceStepsJoinTheLoop) {
   const Tensor w = randn({64}).requires_grad_();
   const auto f = [&](const Tensor& x) {

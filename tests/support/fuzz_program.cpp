@@ -41,6 +41,20 @@ const std::vector<const OpInfo*>& of_kind(OpKind kind) {
   return ops;
 }
 
+/// Operators that work on rows.
+const std::vector<const OpInfo*>& row_operators() {
+  static const auto* all = [] {
+    auto* ops = new std::vector<const OpInfo*>;
+    for (const char* name : {"sum", "mean", "amax", "amin", "max", "softmax", "log_softmax", "native_layer_norm"}) {
+      for (const OpInfo* op : find_ops(name)) {
+        if (!excluded(*op)) ops->push_back(op);
+      }
+    }
+    return ops;
+  }();
+  return *all;
+}
+
 const std::vector<SchemaArg>& arguments(const OpInfo& op) {
   static auto* cache = new std::map<const OpInfo*, std::vector<SchemaArg>>;
   auto at = cache->find(&op);
@@ -81,6 +95,8 @@ Program::Program(uint64_t seed, int length) : seed_(seed), random_(seed) {
       i.kind = Kind::kWritePointer;
     } else if (dice < 96) {
       i.kind = Kind::kBackward;
+    } else if (dice < 97) {
+      i.kind = Kind::kManyUpdates;
     } else if (dice < 98) {
       i.kind = Kind::kSeed;
     } else {
@@ -102,9 +118,17 @@ Program::Program(uint64_t seed, int length) : seed_(seed), random_(seed) {
 }
 
 bool Program::make_call(Instruction& i, const std::vector<Tensor>& pool) {
-  const int dice = pick(10);
-  const auto& ops = dice < 3 ? of_kind(OpKind::kPointwise) : dice < 5 ? of_kind(OpKind::kInplace) : dice < 7 ? of_kind(OpKind::kView) : operators();
+  const int dice = pick(12);
+  const auto& ops = dice < 4   ? of_kind(OpKind::kPointwise)
+                    : dice < 6 ? of_kind(OpKind::kInplace)
+                    : dice < 8 ? of_kind(OpKind::kView)
+                    : dice < 9 ? row_operators()
+                               : operators();
   i.op = ops[static_cast<size_t>(pick(static_cast<int>(ops.size())))];
+  if (std::string_view(i.op->name) == "native_layer_norm") {
+    make_layer_norm(i, pool);
+    return true;
+  }
   for (const SchemaArg& arg : arguments(*i.op)) {
     if (arg.has_default && (arg.type == "Generator?" || pick(4) != 0)) {
       i.args.push_back(arg.default_value);
@@ -115,6 +139,23 @@ bool Program::make_call(Instruction& i, const std::vector<Tensor>& pool) {
     if (i.args.back().is_string() && !(t == "str" || t == "str?")) return false;
   }
   return true;
+}
+
+/// Over the last dimension of some tensor, with a weight and bias of its length where there are such tensors.
+void Program::make_layer_norm(Instruction& i, const std::vector<Tensor>& pool) {
+  i.tensors.push_back(pick(static_cast<int>(pool.size())));
+  const Tensor& t = pool[static_cast<size_t>(i.tensors[0])];
+  const int64_t n = t.defined() && t.dim() > 0 ? t.size(-1) : 1;
+  i.args = {Value(Tensor()), Value(Value::List{Value(n)})};
+  for (int k = 0; k < 2; ++k) {
+    i.args.emplace_back();
+    const int other = pick(static_cast<int>(pool.size()));
+    const Tensor& weight = pool[static_cast<size_t>(other)];
+    if (!weight.defined() || weight.sizes() != IntArrayRef{n}) continue;
+    i.args.back() = Value(Tensor());
+    i.tensors.push_back(other);
+  }
+  i.args.emplace_back(1e-5);
 }
 
 Value Program::random_argument(const SchemaArg& arg, Instruction& i, const std::vector<Tensor>& pool) {
@@ -270,6 +311,16 @@ void Program::execute(const Instruction& i, std::vector<Tensor>& pool, const Inp
     case Kind::kNoGrad:
       no_grad = true;
       break;
+    case Kind::kManyUpdates: {
+      const NoGradGuard off;
+      const Tensor& step = pool[on];
+      for (const Tensor& t : std::vector<Tensor>(pool)) {
+        if (!t.defined() || !t.is_floating_point() || t.requires_grad()) continue;
+        t.mul_(0.5 + 0.25 * number);
+        if (t.sizes() == step.sizes() && t.scalar_type() == step.scalar_type()) t.add_(step, 0.125);
+      }
+      break;
+    }
   }
 }
 

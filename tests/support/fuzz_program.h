@@ -21,6 +21,7 @@ enum class Kind : uint8_t {
   kBackward,    ///< gradients of a sum; those of the inputs join the tensors
   kSeed,        ///< the default generator starts anew
   kNoGrad,      ///< the next instruction records no gradients
+  kManyUpdates, ///< every floating tensor is scaled and moved in place, as optimizers do
 };
 
 struct Instruction {
@@ -62,6 +63,7 @@ class Program {
 
  private:
   void execute(const Instruction& i, std::vector<Tensor>& pool, const Inputs& inputs, int number, bool& skip, bool& no_grad) const;
+  void make_layer_norm(Instruction& i, const std::vector<Tensor>& pool);
   bool make_call(Instruction& i, const std::vector<Tensor>& pool);
   Value random_argument(const SchemaArg& arg, Instruction& i, const std::vector<Tensor>& pool);
   int pick(int n) { return static_cast<int>(random_() % static_cast<uint64_t>(n)); }
