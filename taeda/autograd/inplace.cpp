@@ -104,11 +104,8 @@ struct CopySlices final : Node {
   __builtin_unreachable();
 }
 
-}  // namespace
-
-void forget_overwritten(Node& node, TensorImpl& changed) {
-  // Whoever saved `changed` has an edge to what made it, and so a greater sequence number.
-  const uint64_t made = changed.autograd && changed.autograd->grad_fn ? changed.autograd->grad_fn->sequence_nr : 0;
+/// Lets the nodes behind `node` that are younger than `made` forget what they saved of `changed`.
+void forget_since(uint64_t made, Node& node, TensorImpl& changed) {
   std::vector<Node*> open{&node};
   std::unordered_set<const Node*> seen;
   detail::tls_overwritten = &changed;
@@ -122,6 +119,16 @@ void forget_overwritten(Node& node, TensorImpl& changed) {
     }
   }
   detail::tls_overwritten = nullptr;
+}
+}  // namespace
+
+void forget_overwritten(Node& node, TensorImpl& changed) {
+  // Whoever saved `changed` has an edge to what made it, and so a greater sequence number. Most often what saved it did so
+  // since the last change; what saved it earlier may have joined the graph only now.
+  const AutogradMeta* meta = changed.autograd;
+  const uint64_t last = meta && meta->grad_fn ? meta->grad_fn->sequence_nr : 0;
+  forget_since(last, node, changed);
+  if (last > 0 && changed.savers.load(std::memory_order_relaxed) > 0) forget_since(meta->first_made, node, changed);
 }
 
 Node* producer_of(TensorImpl& impl) {
@@ -171,7 +178,8 @@ void check_inplace(const Tensor& self, bool recorded, const char* op) {
 namespace {
 void attach(TensorImpl& impl, IntrusivePtr<Node> node, uint32_t output_nr) {
   AutogradMeta& meta = meta_of(impl);
-  if (impl.use_count() > 1) forget_overwritten(*node, impl);
+  if (meta.first_made == kFirstSequence) meta.first_made = meta.grad_fn ? meta.grad_fn->sequence_nr : 0;
+  if (impl.savers.load(std::memory_order_relaxed) > 0) forget_overwritten(*node, impl);
   const bool retains = meta.retains_grad;
   if (retains) stop_retaining(meta);
   meta.grad_fn = std::move(node);

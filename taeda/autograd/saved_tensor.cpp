@@ -45,6 +45,7 @@ SavedTensor::SavedTensor(const Tensor& tensor, bool is_output, uint32_t output_n
               "; clone it outside InferenceMode and use the clone");
   // A result's history leads to the node that saves it: keep an alias without history.
   tensor_ = is_output ? make_alias(tensor) : tensor;
+  if (!is_output) count(tensor.impl());
   version_ = tensor_.impl().version();
   state_ = State::kPlain;
   if (TAEDA_UNLIKELY(detail::tls_packer != nullptr)) pack_by(*detail::tls_packer);
@@ -65,6 +66,7 @@ void SavedTensor::pack_by(TensorPacker& packer) {
   }
   detail::tls_packer = outer;
   if (!is_output_) packed_->edge = gradient_edge(tensor_);
+  if (counted_) uncount();
   tensor_.reset();
   state_ = State::kPacked;
 }
@@ -89,9 +91,12 @@ void SavedTensor::release() {
   if (TAEDA_UNLIKELY(detail::tls_overwritten != nullptr)) {
     if (state_ != State::kPlain || is_output_ || !tensor_.defined() || tensor_.impl().version() == version_) return;
     const TensorImpl& impl = tensor_.impl();
-    if (&impl == detail::tls_overwritten || impl.view_base.get() == detail::tls_overwritten) tensor_ = remains_of(tensor_);
+    if (&impl != detail::tls_overwritten && impl.view_base.get() != detail::tls_overwritten) return;
+    if (counted_) uncount();
+    tensor_ = remains_of(tensor_);
     return;
   }
+  if (counted_) uncount();
   tensor_.reset();
   if (packed_) drop_packed();
   state_ = State::kReleased;
@@ -131,6 +136,7 @@ Tensor SavedTensor::unpack_slow(const Node& owner) const {
 }
 
 void SavedTensor::throw_modified(const Node& owner) const {
+  if (counted_) uncount();
   const Tensor changed = std::move(tensor_);
   const TensorImpl& impl = changed.impl();
   const char* writer = impl.storage->last_writer.load(std::memory_order_relaxed);

@@ -194,6 +194,7 @@ struct MetaExtras;
 struct TAEDA_API AutogradMeta {
   IntrusivePtr<Node> grad_fn;
   Tensor grad;
+  uint64_t first_made = kFirstSequence;  ///< sequence number of what made it before the first recorded change in place
   uint32_t output_nr = 0;
   bool requires_grad = false;         ///< set by the user on a leaf
   bool retains_grad = false;
@@ -241,6 +242,7 @@ class TAEDA_API SavedTensor {
     return *this;
   }
   ~SavedTensor() {
+    if (counted_) uncount();
     if (packed_) drop_packed();
   }
   /// The tensor as it was. Throws when it was changed in place since, or when it was released.
@@ -263,12 +265,26 @@ class TAEDA_API SavedTensor {
   Tensor with_history(const Tensor& plain, const Node& owner) const;
   [[noreturn]] void throw_modified(const Node& owner) const;
   void drop_packed() noexcept;
+  /// Inputs whose history may change are counted by what owns that history.
+  void count(const TensorImpl& impl) noexcept {
+    if (!impl.view_base && (impl.flags & kFlagRequiresGrad) && !(impl.autograd && impl.autograd->grad_fn)) return;
+    counted_ = true;
+    owner_of_history(impl).savers.fetch_add(1, std::memory_order_relaxed);
+  }
+  void uncount() const noexcept {
+    counted_ = false;
+    owner_of_history(tensor_.impl()).savers.fetch_sub(1, std::memory_order_relaxed);
+  }
+  static TensorImpl& owner_of_history(const TensorImpl& impl) noexcept {
+    return const_cast<TensorImpl&>(impl.view_base ? *impl.view_base : impl);
+  }
   void swap(SavedTensor& other) noexcept {
     std::swap(tensor_, other.tensor_);
     std::swap(version_, other.version_);
     std::swap(output_nr_, other.output_nr_);
     std::swap(state_, other.state_);
     std::swap(is_output_, other.is_output_);
+    std::swap(counted_, other.counted_);
     std::swap(packed_, other.packed_);
   }
 
@@ -277,6 +293,7 @@ class TAEDA_API SavedTensor {
   uint32_t output_nr_ = 0;
   State state_ = State::kEmpty;
   bool is_output_ = false;
+  mutable bool counted_ = false;
   struct PackedTensor* packed_ = nullptr;
 };
 

@@ -38,6 +38,7 @@ struct TAEDA_API TensorImpl final {
   Device device_;
   std::atomic<uint32_t> own_version{0};  ///< counts writes through an untracked tensor
   uint32_t view_version = 0;  ///< of a view: the version for which its history was made
+  std::atomic<uint32_t> savers{0};  ///< saved inputs of graph nodes that hold it, or a view of it
   IntrusivePtr<StorageImpl> storage;
   int64_t offset = 0;  ///< in elements
   int64_t numel = 1;

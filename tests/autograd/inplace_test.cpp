@@ -283,7 +283,15 @@ TEST(Inplace, OverwrittenInputsDoNotKeepTheirGraphAlive) {
     base.mul_((part * part).sum());
     const Tensor written = watched(x * 1);
     written.slice(0, 0, 1).mul_((written * written).sum());
-    EXPECT_EQ(alive, 5);
+    const Tensor again = watched(x * 1);
+    const Tensor square = again * again;  // not yet among what `again` is made of
+    again.add_(1);
+    again.mul_(square);
+    const Tensor whole = watched(x * 1);
+    const Tensor angle = atan2(whole.unsqueeze(0).select(1, 0), whole.unbind()[1]);
+    whole.slice(0, 0, 1).mul_(2);
+    whole.slice(0, 1, 2).mul_(angle);
+    EXPECT_EQ(alive, 7);
   }
   EXPECT_EQ(alive, 0);
 }
