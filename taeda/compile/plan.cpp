@@ -2,6 +2,7 @@
 // Which steps of a segment must be done, and their execution one by one.
 #include "taeda/compile/fuse.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "taeda/core/modes.h"
@@ -48,15 +49,18 @@ Plan::Plan(const Step* before, const Segment& segment, std::vector<bool> alive_v
   }
   units = loops.fuse ? fused_units(segment, alive, needed, loops) : single_units(needed);
   note_last_uses(segment);
-  // Measured on current x86 cores: what a matched step costs beyond its kernel, what a joined step saves by itself, and for each
-  // element that is neither written nor read again, in the caches and beyond them.
-  constexpr double kMatch = 250, kJoined = 60, kCached = 0.05, kStreamed = 0.4;
+  // Measured on current x86 cores: what a matched step costs beyond its kernel, what one saves that is joined with others or not
+  // needed, and what each element saves that is neither written nor read again: in the caches by generated and by interpreted
+  // code, and beyond them.
+  constexpr double kMatch = 330, kJoined = 300, kNotDone = 900, kCode = 0.09, kInterpreted = 0.01, kStreamed = 0.15;
   constexpr int64_t kCacheElements = 1 << 18;
   gain = -kMatch * static_cast<double>(segment.pending.size());
+  gain += kNotDone * static_cast<double>(std::count(needed.begin(), needed.end(), false));
   for (const Unit& unit : units) {
     if (!unit.fused) continue;
-    const auto n = static_cast<double>(unit.elements);
-    gain += static_cast<double>(unit.steps.size() - 1) * (kJoined + n * (unit.elements < kCacheElements ? kCached : kStreamed));
+    const auto n = static_cast<double>(unit.elements) / static_cast<double>(unit.more.size() + 1);
+    const double cached = unit.fused->kernel->backend() == kernel::Backend::kJit ? kCode : kInterpreted;
+    gain += static_cast<double>(unit.steps.size() - 1) * (kJoined + n * (unit.elements < kCacheElements ? cached : kStreamed));
   }
 }
 
