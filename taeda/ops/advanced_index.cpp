@@ -146,6 +146,7 @@ struct IndexPut {
     TAEDA_CHECK(out.scalar_type() == values.scalar_type(), "[index_put] index put requires the source and destination dtypes match, got ",
                 out.scalar_type(), " for the destination and ", values.scalar_type(), " for the source; convert the values");
     detail::check_writable(out, "index_put");
+    detail::check_no_partial_overlap(out, values, "index_put");
     const Plan plan = make_plan(out, indices, "index_put");
     if (!plan.any) {
       pointwise::copy_elements(out.impl(), (accumulate ? out.add(values) : values.expand(out.sizes())).impl());

@@ -64,6 +64,7 @@ void scatter_into(const Tensor& out, int64_t dim, const Tensor& index, const Ten
   TAEDA_CHECK(source.scalar_type() == out.scalar_type(), "[", op, "] expected self.dtype to be equal to src.dtype: got ",
               out.scalar_type(), " and ", source.scalar_type(), "; convert the source");
   detail::check_writable(out, op);
+  detail::check_no_partial_overlap(out, source, op);
   if (index.numel() == 0) return;
   const Tensor to = out.dim() == 0 ? out.view(IntArrayRef(int64_t{1})) : out;
   const Tensor positions = at_least_1d(detail::wrapped_index(detail::long_index(index, op), to.size(d), op, false));
@@ -211,6 +212,8 @@ struct ScatterReduceTwo {
   static void into(const Tensor& out, const Tensor& /*self*/, int64_t dim, const Tensor& index, const Tensor& src,
                    std::string_view reduce, bool include_self) {
     const ScatterReduce combine = how(reduce);
+    detail::check_writable(out, "scatter_reduce");
+    detail::check_no_partial_overlap(out, src, "scatter_reduce");
     Tensor work = detail::contiguous_copy(out);
     if (!include_self) {
       const Scalar start = start_value(reduce, out.scalar_type());
@@ -335,6 +338,7 @@ struct Put {
                 source.numel(), " and ", index.numel(), "; make them match");
     const Tensor positions = detail::wrapped_index(index.contiguous(), out.numel(), "put", true);
     detail::check_writable(out, "put");
+    detail::check_no_partial_overlap(out, source, "put");
     const Tensor from = detail::contiguous_copy(source);
     const Tensor work = out.is_contiguous() ? out : detail::contiguous_copy(out);
     index_write_kernel(out.device(), {out.scalar_type(), work.impl().data(), from.impl().data(),

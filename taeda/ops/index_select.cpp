@@ -106,6 +106,7 @@ void write_slices(const Tensor& out, int64_t dim, const Tensor& index, const Ten
   }
   const Tensor positions = detail::wrapped_index(detail::long_index(index, op), blocks.rows, op, true);
   detail::check_writable(out, op);
+  if (source.defined()) detail::check_no_partial_overlap(out, source, op);
   if (positions.numel() == 0) return;
   Tensor from = source.defined() ? source.contiguous() : source;
   if (from.defined() && from.is_alias_of(out)) from = detail::contiguous_copy(from);
@@ -210,6 +211,8 @@ struct IndexReduce {
     const ScatterReduce how = reduce_by_name(reduce, "index_reduce");
     TAEDA_CHECK(reduce != "sum" && reduce != "add", "[index_reduce] reduce must be one of prod, mean, amax, amin: got \"", reduce,
                 "\"; use index_add for sums");
+    detail::check_writable(out, "index_reduce");
+    detail::check_no_partial_overlap(out, source, "index_reduce");
     Tensor work = detail::contiguous_copy(out);
     if (!include_self) {
       const bool floating = out.is_floating_point();

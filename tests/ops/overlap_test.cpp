@@ -33,6 +33,25 @@ TEST(Overlap, PartOfTheWrittenTensorIsRefused) {
   expect_refused([&] { taeda::where_out(head, tail > 0, shifted, tail); }, line);
 }
 
+TEST(Overlap, IndexedWritesRefuseASourceThatOverlaps) {
+  Tensor line = taeda::rand({5});
+  Tensor head = line.slice(0, 0, 4);
+  const Tensor shifted = line.slice(0, 1, 5);
+  const Tensor index = taeda::arange(4).remainder(3), all = taeda::arange(4);
+  expect_refused([&] { head.index_add_(0, index, shifted); }, line);
+  expect_refused([&] { head.index_copy_(0, all, shifted); }, line);
+  expect_refused([&] { head.index_reduce_(0, index, shifted, "prod"); }, line);
+  expect_refused([&] { head.scatter_(0, index, shifted); }, line);
+  expect_refused([&] { head.scatter_add_(0, index, shifted); }, line);
+  expect_refused([&] { head.scatter_reduce_(0, index, shifted, "amax"); }, line);
+  expect_refused([&] { head.put_(index, shifted); }, line);
+  expect_refused([&] { head.index_put_({index}, shifted); }, line);
+  Tensor row = taeda::rand({1, 4});
+  Tensor wide = row.expand({3, 4});
+  expect_refused([&] { wide.scatter_reduce_(0, taeda::zeros({3, 4}, kLong), taeda::rand({3, 4}), "amax"); }, row);
+  expect_refused([&] { wide.index_reduce_(0, taeda::arange(3), taeda::rand({3, 4}), "amax"); }, row);
+}
+
 TEST(Overlap, TheSameElementsAndOthersAreFine) {
   Tensor a = taeda::arange(16).reshape({4, 4}).to(kFloat);
   const Tensor twice = a * 2;

@@ -72,6 +72,13 @@ def boxed_call(function, schema):
     return f"return Value({call});"
 
 
+def boxed_out_form(schema):
+    """A row for the table of `name_out` functions: name, overload, and a call that takes the output and all arguments."""
+    call = boxed_call(f"taeda::{schema.name}_out", schema).replace("_out(", "_out(out, ", 1)
+    return (f"{{{c_string(schema.name)}, {c_string(schema.overload)}, "
+            f"[](Tensor& out, [[maybe_unused]] const Value* args) {{ {call} }}}}")
+
+
 def boxed_values(schema):
     """The arguments of a C++ call as a list of Values, in schema order."""
     parts = []

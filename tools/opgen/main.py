@@ -3,7 +3,7 @@
 
 Usage: python3 tools/opgen/main.py --src SOURCE_DIR --out OUTPUT_DIR
 Writes, below OUTPUT_DIR/taeda/ops/generated: functions.h, tensor_methods.inc, one .inc for each operator source, the doors
-of pointwise operators and the registry. Files whose content does not change are left alone.
+of pointwise operators, the registry, and out_forms.inc, the out= forms as a table for tests. Files whose content does not change are left alone.
 """
 import argparse
 import sys
@@ -11,7 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from opgen import definitions, emit_general, emit_namespaces, emit_pointwise, schema  # noqa: E402
-from opgen.emit_common import BANNER  # noqa: E402
+from opgen.emit_common import BANNER, boxed_out_form  # noqa: E402
 
 try:
     from opgen import kernels
@@ -59,7 +59,7 @@ def main():
     out = Path(options.out) / "taeda" / "ops" / "generated"
     pointwise, general = definitions.read_all(options.src)
     check_unique(general)
-    functions, methods, tables = [], [], []
+    functions, methods, tables, out_forms = [], [], [], []
     for stem, found in general.items():
         text, table, count = emit_general.emit_file(stem, found)
         write(out / f"{stem}.inc", text)
@@ -68,6 +68,8 @@ def main():
             f, m = emit_general.declarations(d)
             functions += f
             methods += m
+            if emit_general.has_out(d):
+                out_forms.append(boxed_out_form(d.schema))
     for stem, found in pointwise.items():
         for name, text, table, count in emit_pointwise.emit_file(stem, found):
             write(out / name, text)
@@ -76,6 +78,7 @@ def main():
             f, m = emit_pointwise.declarations(d)
             functions += f
             methods += m
+            out_forms += [boxed_out_form(s) for s in emit_pointwise.overloads(d)]
     write(out / "functions.h", BANNER + '#pragma once\n#include <limits>\n#include "taeda/core/tensor.h"\n\nnamespace taeda {\n'
           + "\n".join(functions) + "\n}  // namespace taeda\n")
     header, source = emit_namespaces.emit(functions)
@@ -83,6 +86,7 @@ def main():
     write(out / "namespaces.cpp", source)
     write(out / "tensor_methods.inc", BANNER + "\n".join(methods) + "\n")
     write(out / "pointwise_value_functions.inc", emit_pointwise.value_functions(pointwise))
+    write(out / "out_forms.inc", BANNER + ",\n".join(out_forms) + "\n")
     write(out / "registry_tables.cpp", registry(tables))
     if kernels is not None:
         kernels.generate(options.src, options.out)
