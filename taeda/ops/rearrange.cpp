@@ -166,7 +166,7 @@ struct RepeatInterleave : Composite {
   static constexpr auto schema =
       "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, int? output_size=None) -> Tensor";
   static Tensor forward(const Tensor& self, const Tensor& repeats, std::optional<int64_t> dim, std::optional<int64_t> output_size) {
-    const Tensor source = dim ? self : self.flatten();
+    const Tensor source = dim && self.dim() > 0 ? self : self.flatten();
     const int64_t d = maybe_wrap_dim(dim.value_or(0), source.dim(), "repeat_interleave");
     const int64_t n = source.size(d);
     Tensor counts = repeats;
@@ -184,7 +184,7 @@ struct RepeatInterleaveInt : Composite {
   static constexpr auto schema =
       "repeat_interleave.self_int(Tensor self, int repeats, int? dim=None, *, int? output_size=None) -> Tensor";
   static Tensor forward(const Tensor& self, int64_t repeats, std::optional<int64_t> dim, std::optional<int64_t> output_size) {
-    const Tensor source = dim ? self : self.flatten();
+    const Tensor source = dim && self.dim() > 0 ? self : self.flatten();
     const int64_t d = maybe_wrap_dim(dim.value_or(0), source.dim(), "repeat_interleave");
     TAEDA_CHECK(repeats >= 0, "[repeat_interleave] repeats must be non-negative: got ", repeats, "; use 0 or more");
     TAEDA_CHECK(!output_size || *output_size == repeats * source.size(d), "[repeat_interleave] allocated size does not match required "

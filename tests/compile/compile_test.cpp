@@ -506,6 +506,12 @@ TEST(Compile, CallsThatGainNothingStepAside) {
   EXPECT_TRUE(has(fast.explain(), "calls that ran without recording")) << fast.explain();
 }
 
+TEST(Compile, ScalarsRepeatAlongADimension) {
+  const auto f = [](const Tensor& x) { return x.sum().repeat_interleave(2, 0) + 1; };
+  const auto fast = compile(f);
+  for (int i = 0; i < 3; ++i) expect_same(fast(ones({3})), tensor({4.f, 4.f}));
+}
+
 TEST(Compile, CallsThatGainGoOn) {
   // Most of what this records is not needed.
   const auto fast = taeda::compile([](const Tensor& x) {
