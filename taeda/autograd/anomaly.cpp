@@ -2,16 +2,11 @@
 // Anomaly mode: checks of results and gradients, and the report of the first bad one.
 #include "taeda/autograd/anomaly.h"
 
-#include <cxxabi.h>
-#include <dlfcn.h>
-#include <execinfo.h>
-
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
-#include <cstring>
 
 #include "taeda/autograd/extras.h"
+#include "taeda/core/call_site.h"
 #include "taeda/ops/door.h"
 #include "taeda/ops/finite.h"
 
@@ -123,34 +118,10 @@ std::string site_text(const Node* node) {
 
 }  // namespace
 
-void keep_call_site(Node& node) {
-  void* frames[32];
-  const int n = backtrace(frames, 32);
-  extras_of(node).call_site.assign(frames, frames + n);
-}
+void keep_call_site(Node& node) { extras_of(node).call_site = taeda::detail::call_site_here(); }
 
 std::string call_site(const Node& node) {
-  if (node.extras == nullptr) return {};
-  Dl_info own{};
-  dladdr(reinterpret_cast<void*>(&keep_call_site), &own);
-  std::string text;
-  for (void* frame : node.extras->call_site) {
-    Dl_info info{};
-    if (!dladdr(frame, &info)) continue;
-    std::string symbol;
-    if (info.dli_sname) {
-      int status = 0;
-      char* plain = abi::__cxa_demangle(info.dli_sname, nullptr, nullptr, &status);
-      symbol = status == 0 ? plain : info.dli_sname;
-      std::free(plain);
-      if (symbol.starts_with("taeda::autograd::") || symbol.starts_with("taeda::detail::")) continue;
-    } else if (info.dli_fbase == own.dli_fbase && std::strstr(info.dli_fname, "libtaeda")) {
-      continue;  // internals of the library
-    }
-    const auto offset = static_cast<const char*>(frame) - static_cast<const char*>(info.dli_fbase);
-    text += str("  ", symbol.empty() ? "?" : symbol, " (", info.dli_fname, "+0x", std::hex, offset, ")\n");
-  }
-  return text;
+  return node.extras == nullptr ? std::string() : taeda::detail::call_site_text(node.extras->call_site);
 }
 
 void run_node(Node& node, std::span<Tensor> in, std::span<Tensor> out) {

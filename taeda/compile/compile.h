@@ -23,6 +23,10 @@ enum class CompileBackend : uint8_t {
 
 struct CompileOptions {
   CompileBackend backend = CompileBackend::kJit;
+  /// Calls that differ in sizes alone are one version. Otherwise each set of sizes is one of its own.
+  bool dynamic = true;
+  /// Plans are made on another thread. Until one is there, operators run one by one; no call waits.
+  bool background = false;
   /// How many ways to go on are kept after each recorded operator; the one unused for longest goes first.
   int max_versions = 64;
   /// Calls whose plans cost more than they save run the function as it is, and try again now and then.
@@ -54,6 +58,7 @@ class TAEDA_API Scope {
 
 TAEDA_API std::shared_ptr<State> make_state(const CompileOptions& options);
 TAEDA_API std::string explain(const State& state);
+TAEDA_API size_t versions(const State& state);
 }  // namespace lazy
 
 /// A compiled function. Copies share the function and what was recorded; calls may come from many threads at once.
@@ -92,6 +97,8 @@ class Compiled {
   F& function() const { return *function_; }
   /// What was recorded, where segments end and why, as text.
   std::string explain() const { return lazy::explain(*state_); }
+  /// Ways that calls went so far; other sizes are no other way unless `dynamic` is off.
+  size_t versions() const { return lazy::versions(*state_); }
 
  private:
   template <class... Args>

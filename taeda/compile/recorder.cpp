@@ -4,6 +4,10 @@
 
 #include <cstring>
 
+#include "taeda/compile/background.h"
+#include "taeda/compile/log.h"
+#include "taeda/compile/state.h"
+#include "taeda/core/call_site.h"
 #include "taeda/core/generator.h"
 #include "taeda/ops/registry.h"
 
@@ -76,12 +80,13 @@ void CallRecorder::give_back() {
   s.recorders.push_back(this);
 }
 
-void CallRecorder::start(Trace& trace) {
+void CallRecorder::start(State& state) {
   const std::lock_guard lock(mutex_);
   owner_ = &tls_thread_mark;
-  trace_ = &trace;
-  segment_start_ = cursor_ = &trace.root();
-  now_ = trace.tick();
+  state_ = &state;
+  trace_ = &state.trace;
+  segment_start_ = cursor_ = &trace_->root();
+  now_ = trace_->tick();
   failed_ = false;
   gain_ = 0;
   all_matched_ = true;
@@ -268,11 +273,16 @@ void CallRecorder::record(capture::Call& call) {
   if (!fresh) {
     step->kind = StepKind::kDirect;
     step->note = str(call.target.name, " returns or reshapes one of its arguments");
+    step->site = taeda::detail::call_site_here();
     step->results.clear();
     step->result_storages.clear();
   }
   trace_->recorded.fetch_add(1, std::memory_order_relaxed);
+  Step* before = cursor_->first_child.load(std::memory_order_acquire);
+  while (before && before->kind == StepKind::kBoundary) before = before->sibling.load(std::memory_order_acquire);
   cursor_ = trace_->link(*cursor_, std::move(step));
+  log(*trace_, "recorded ", call_text(*cursor_));
+  if (before && !cursor_->other_sizes) trace_->note_recompile(difference(*cursor_, *before));
   if (!fresh) {
     close(nullptr, cursor_);
     return;
@@ -383,6 +393,8 @@ void CallRecorder::close(const char* note, Step* end) {
       auto boundary = std::make_unique<Step>();
       boundary->kind = StepKind::kBoundary;
       boundary->note = note;
+      boundary->site = taeda::detail::call_site_here();
+      log(*trace_, "segment ends: ", note);
       end = trace_->link(*cursor_, std::move(boundary));
     }
   }
@@ -392,11 +404,7 @@ void CallRecorder::close(const char* note, Step* end) {
     const Plan* plan = end->plans.load(std::memory_order_acquire);
     while (plan && !(plan->start == segment_start_ && plan->first == segment_.pending.front().step && plan->alive == alive)) plan = plan->next;
     if (!plan) {
-      auto* made = new Plan(segment_start_, segment_, std::move(alive), trace_->loops());
-      made->next = end->plans.load(std::memory_order_relaxed);
-      while (!end->plans.compare_exchange_weak(made->next, made, std::memory_order_acq_rel)) {
-      }
-      plan = made;
+      plan = make_plan(*end, std::move(alive));
     }
     cursor_ = end;
     gain_ += plan->gain;
@@ -404,6 +412,17 @@ void CallRecorder::close(const char* note, Step* end) {
   }
   segment_start_ = cursor_ = end;
   forget_values();
+}
+
+const Plan* CallRecorder::make_plan(Step& end, std::vector<bool> alive) {
+  if (trace_->options().background) {
+    const Plan* plan = add_plan(end, new Plan(segment_start_, segment_, alive, {}));
+    make_plan_later(*state_, end, segment_start_, segment_, alive);  // goes before it in the list
+    return plan;
+  }
+  const Plan* plan = add_plan(end, new Plan(segment_start_, segment_, std::move(alive), trace_->loops()));
+  log(*trace_, "plan of ", plan->units.size(), " kernels for ", segment_.pending.size(), " operators");
+  return plan;
 }
 
 void CallRecorder::forget_values() noexcept {

@@ -6,6 +6,8 @@
 
 namespace taeda::lazy {
 
+class State;
+
 /// Addresses of storages to their numbers in the segment.
 class StorageMap {
  public:
@@ -33,7 +35,7 @@ class CallRecorder final : public capture::Recorder, public StorageWatcher {
   static CallRecorder& take();
   void give_back();
 
-  void start(Trace& trace);
+  void start(State& state);
   /// Ends the last segment. False when the call would have been faster without recording.
   bool stop();
 
@@ -59,6 +61,7 @@ class CallRecorder final : public capture::Recorder, public StorageWatcher {
   void note_writes(Step& step, const capture::Call& call);
   void watch(int32_t value);
   void run_pending();
+  const Plan* make_plan(Step& end, std::vector<bool> alive);
   void carry_out(const Plan& plan);
   void close(const char* note, Step* end = nullptr);
   void forget_values() noexcept;
@@ -66,6 +69,7 @@ class CallRecorder final : public capture::Recorder, public StorageWatcher {
 
   std::mutex mutex_;
   const void* owner_ = nullptr;  ///< identifies the thread
+  State* state_ = nullptr;
   Trace* trace_ = nullptr;
   Step* segment_start_ = nullptr;
   Step* cursor_ = nullptr;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "taeda/compile/compile.h"
+#include "taeda/compile/log.h"
 #include "taeda/compile/trace.h"
 
 namespace taeda::lazy {
@@ -11,7 +12,8 @@ class State : public std::enable_shared_from_this<State> {
  public:
   explicit State(const CompileOptions& o)
       : options(o),
-        trace(static_cast<size_t>(o.max_versions), {true, o.backend == CompileBackend::kJit, o.code_from_elements, o.cache_dir}) {}
+        trace({static_cast<size_t>(o.max_versions), o.dynamic, o.background, log_wanted()},
+              {true, o.backend == CompileBackend::kJit, o.code_from_elements, o.cache_dir}) {}
   const CompileOptions options;
   Trace trace;
 };

@@ -95,6 +95,8 @@ struct Step {
   std::vector<Write> writes;
   bool random = false;              ///< draws from a generator
   std::string note;                 ///< of kBoundary and kDirect: why the segment ends
+  std::vector<void*> site;          ///< of kBoundary and kDirect: where in the program
+  bool other_sizes = false;         ///< when it was linked, a step beside it differed in sizes only
 
   ~Step();
 };
@@ -107,16 +109,28 @@ struct LoopOptions {
   std::string cache_dir = {};
 };
 
+/// Whether two steps are one step at two sizes: they differ in sizes and strides, and in words that may follow from them.
+bool equal_but_for_sizes(const Step& a, const Step& b);
+
+/// What the steps of a trace keep to.
+struct TraceOptions {
+  size_t max_versions = 64;
+  bool dynamic = true;     ///< sizes do not count as versions
+  bool background = false; ///< plans are made on another thread
+  bool log = false;        ///< on the standard error stream
+};
+
 /// The tree of one compiled function.
 class Trace {
  public:
-  Trace(size_t max_versions, const LoopOptions& loops);
+  Trace(const TraceOptions& options, const LoopOptions& loops);
   ~Trace();
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
 
   Step& root() { return root_; }
   const LoopOptions& loops() const { return loops_; }
+  const TraceOptions& options() const { return options_; }
   /// Links `step` after `parent`. Returns it, or an equal boundary that another thread linked first. When `parent` has too
   /// many followers, the one unused for longest is retired.
   Step* link(Step& parent, std::unique_ptr<Step> step);
@@ -128,23 +142,37 @@ class Trace {
   void leave() {
     if (running_.fetch_sub(1) == 1 && TAEDA_UNLIKELY(any_retired_.load())) free_retired();
   }
+  /// Steps stay until `unpin`, whatever is retired.
+  void pin() { running_.fetch_add(1); }
+  void unpin() { leave(); }
   uint64_t tick() { return ticks_.fetch_add(1, std::memory_order_relaxed) + 1; }
+  /// A fork that is no other size; `reason` says what differed. Warns once when there are many.
+  void note_recompile(const std::string& reason);
+  /// The last recompiles' reasons.
+  std::vector<std::string> reasons() {
+    const std::lock_guard lock(mutex_);
+    return reasons_;
+  }
   size_t step_count() const { return steps_.load(std::memory_order_relaxed); }
 
   // Counters for explain().
   std::atomic<uint64_t> calls{0}, segments{0}, recorded{0}, matched{0}, retired{0}, aside{0};
+  std::atomic<uint64_t> recompiles{0};  ///< forks, not counting other sizes
+  std::atomic<bool> warned{false};
   /// Calls that are still to run without recording.
   std::atomic<int> aside_left{0};
 
  private:
   void free_below(Step* step);
+  void retire_oldest(Step& parent, const Step& added);
   void free_retired();
 
   std::mutex mutex_;
   Step root_;
-  size_t max_versions_;
+  const TraceOptions options_;
   const LoopOptions loops_;
   std::vector<Step*> retired_;
+  std::vector<std::string> reasons_;
   std::atomic<bool> any_retired_{false};
   std::atomic<size_t> running_{0};
   std::atomic<uint64_t> ticks_{0};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // compile(): what a compiled function computes, changes and throws is what the function does.
 #include "taeda/compile/compile.h"
+#include "taeda/compile/background.h"
 
 #include <gtest/gtest.h>
 
@@ -394,11 +395,78 @@ TEST(Compile, OtherThreadsMayLookAtPendingValues) {
 }
 
 TEST(Compile, FewVersionsAreKeptAndAllGoOnWorking) {
-  const auto fast = compile([](const Tensor& x) { return (x + 1).sum(); }, {.max_versions = 3});
+  const auto fast = compile([](const Tensor& x) { return (x + 1).sum(); }, {.dynamic = false, .max_versions = 3});
   for (int round = 0; round < 2; ++round) {
     for (int64_t n = 0; n < 12; ++n) EXPECT_EQ(fast(ones(n)).item<float>(), 2.0f * static_cast<float>(n));
   }
   EXPECT_TRUE(has(fast.explain(), "versions retired 21")) << fast.explain();
+}
+
+TEST(Compile, SizesOfOneAxisMakeFewVersions) {
+  const Tensor w = randn({4, 6}).requires_grad_();
+  const auto f = [&](const Tensor& x) {
+    Tensor y = (x.matmul(w).tanh() * 2).reshape({-1});
+    y.mean().backward();
+    return std::vector<Tensor>{y.detach(), std::exchange(w.mutable_grad(), Tensor())};
+  };
+  const auto fast = compile(f), fixed = compile(f, {.dynamic = false, .max_versions = 100});
+  for (int round = 0; round < 2; ++round) {
+    for (int64_t n = 0; n <= 64; ++n) {
+      const Tensor x = randn({n, 4});
+      const std::vector<Tensor> want = f(x);
+      for (const auto& got : {fast(x), fixed(x)}) {
+        if (n == 0) continue;  // the mean of nothing is NaN, whose sign is not promised
+        for (size_t i = 0; i < want.size(); ++i) expect_same(got[i], want[i]);
+      }
+    }
+  }
+  EXPECT_LE(fast.versions(), 2u) << fast.explain();
+  EXPECT_TRUE(has(fast.explain(), "Float[s0, 4]")) << fast.explain();
+  EXPECT_EQ(fixed.versions(), 65u);
+}
+
+TEST(Compile, PlansMadeInTheBackgroundTakeOver) {
+  const auto f = [](const Tensor& x) { return (x * 2 + 1).tanh().sum(); };
+  const auto fast = compile(f, {.background = true});
+  const Tensor x = randn({64});
+  for (int i = 0; i < 3; ++i) expect_same(fast(x), f(x));
+  lazy::wait_for_plans();
+  for (int i = 0; i < 3; ++i) expect_same(fast(x), f(x));
+  EXPECT_TRUE(has(fast.explain(), "fused (")) << fast.explain();
+}
+
+TEST(Compile, OptionsAreChecked) {
+  const auto f = [](const Tensor& x) { return x; };
+  EXPECT_THROW(compile(f, {.max_versions = 0}), ValueError);
+  EXPECT_THROW(compile(f, {.code_from_elements = -1}), ValueError);
+  EXPECT_THROW(compile(f, {.cache_dir = "/proc/none/here"}), IoError);
+}
+
+TEST(Compile, TheLogTellsWhatHappens) {
+  ::setenv("TAEDA_LOG", "other,compile", 1);
+  const auto fast = compile([](const Tensor& x) { return x.sum().item<float>() > 0 ? x * 2 : x.exp(); });
+  ::unsetenv("TAEDA_LOG");
+  testing::internal::CaptureStderr();
+  for (const float v : {1.f, -1.f, 1.f}) fast(full({2}, v));
+  const std::string text = testing::internal::GetCapturedStderr();
+  for (const char* part : {"recorded sum(Float[2])", "segment ends: a value was looked at", "recompile: another operator: exp for mul", "plan of"}) {
+    EXPECT_TRUE(has(text, part)) << part << '\n' << text;
+  }
+  EXPECT_TRUE(has(fast.explain(), "recompiles 1\n  because another operator: exp for mul")) << fast.explain();
+}
+
+TEST(Compile, ManyRecompilesWarnOnceWithTheReason) {
+  const auto fast = compile([](const Tensor& x, int n) {
+    Tensor y = x;
+    for (int i = 0; i < n; ++i) y = y + y;
+    return n % 2 ? y.exp() : y.sum();
+  });
+  testing::internal::CaptureStderr();
+  for (int n = 0; n < 40; ++n) fast(ones(2), n);
+  const std::string text = testing::internal::GetCapturedStderr();
+  const size_t first = text.find("recompiles, the last one because of");
+  EXPECT_NE(first, std::string::npos) << text;
+  EXPECT_EQ(text.find("recompiles, the last one because of", first + 1), std::string::npos) << text;
 }
 
 TEST(Compile, DefaultDtypeIsPartOfTheKey) {
