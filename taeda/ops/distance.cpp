@@ -54,7 +54,9 @@ struct Normalize : Composite {
 struct Cdist : Composite {
   static constexpr auto schema = "cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor";
   static constexpr auto variants = "function";
-  static Tensor forward(const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t> /*compute_mode*/) {
+  static Tensor forward(const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t> compute_mode) {
+    TAEDA_CHECK(compute_mode.value_or(0) >= 0 && compute_mode.value_or(0) <= 2, "[cdist] possible modes are 0, 1 and 2: got ", compute_mode.value_or(0),
+                "; leave it out");
     TAEDA_CHECK(x1.dim() >= 2 && x2.dim() >= 2, "[cdist] cdist only supports at least 2D tensors: got ", x1.sizes(), " and ", x2.sizes(), "; add dimensions");
     TAEDA_CHECK(x1.size(-1) == x2.size(-1), "[cdist] X1 and X2 must have the same number of columns: got ", x1.size(-1), " and ", x2.size(-1), "; reshape them");
     TAEDA_CHECK(x1.is_floating_point() && x2.is_floating_point(), "[cdist] the inputs must be floating: got ", x1.scalar_type(), " and ",

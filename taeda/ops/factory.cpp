@@ -271,6 +271,7 @@ Tensor arange_between(const Scalar& start, const Scalar& end, const Scalar& step
   const double a = start.toDouble();
   const double b = end.toDouble();
   const double s = step.toDouble();
+  TAEDA_CHECK_NOT_IMPLEMENTED(options.dtype_opt() != kBool, "[arange] not implemented for Bool; choose another dtype and convert");
   TAEDA_CHECK(s > 0 || s < 0, "[arange] step must be nonzero: got ", step, "; pass a positive or negative step");
   TAEDA_CHECK(std::isfinite(a) && std::isfinite(b), "[arange] unsupported range: got ", start, " -> ", end,
               "; pass finite bounds");

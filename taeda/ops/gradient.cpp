@@ -11,12 +11,14 @@ namespace {
 
 /// The dimensions to derive along, non-negative; all of them when `dim` is empty.
 DimVector derived_dims(const Tensor& self, std::optional<int64_t> dim) {
+  TAEDA_CHECK(self.scalar_type() != kBool, "[gradient] differences of Bool are not defined; convert it with to()");
   if (dim) return DimVector(1, maybe_wrap_dim(*dim, self.dim(), "gradient"));
   DimVector dims;
   for (int64_t d = 0; d < self.dim(); ++d) dims.push_back(d);
   return dims;
 }
 DimVector derived_dims(const Tensor& self, IntArrayRef dim) {
+  TAEDA_CHECK(self.scalar_type() != kBool, "[gradient] differences of Bool are not defined; convert it with to()");
   DimVector dims;
   for (const int64_t d : dim) {
     const int64_t wrapped = maybe_wrap_dim(d, self.dim(), "gradient");

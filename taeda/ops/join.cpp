@@ -224,7 +224,7 @@ struct ColumnStack : Composite {
 struct BlockDiag : Composite {
   static constexpr auto schema = "block_diag(Tensor[] tensors) -> Tensor";
   static Tensor forward(TensorList tensors) {
-    TAEDA_CHECK(!tensors.empty(), "[block_diag] expects a non-empty list of tensors: got none; pass at least one");
+    if (tensors.empty()) return taeda::empty({1, 0});
     std::vector<Tensor> blocks;
     int64_t columns = 0;
     for (const Tensor& t : tensors) {

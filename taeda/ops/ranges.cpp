@@ -149,6 +149,7 @@ struct Range {
       "Device? device=None, bool? pin_memory=None) -> Tensor";
   static constexpr auto no_grad = "it takes no tensor";
   static Tensor forward(const Scalar& start, const Scalar& end, const Scalar& step, const TensorOptions& options) {
+    TAEDA_CHECK_NOT_IMPLEMENTED(range_dtype(options) != kBool, "[range] not implemented for Bool; choose another dtype");
     const double a = start.toDouble();
     const double b = end.toDouble();
     const double s = step.toDouble();
