@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: Apache-2.0
+// The recorder behind graph::capture. Memory is followed by storage: each has a current value, views are derived from it by
+// their geometry, and a write makes a new value.
+#include "taeda/graph/capture.h"
+
+#include <algorithm>
+#include <map>
+
+#include "taeda/core/generator.h"
+#include "taeda/graph/layout.h"
+#include "taeda/ops/pointwise_recorded.h"
+
+namespace taeda::graph {
+
+namespace {
+
+std::vector<uint8_t> generator_state() {
+  GeneratorImpl& generator = cpu_generator();
+  const std::lock_guard lock(generator.mutex_);
+  return generator.state_bytes();
+}
+
+const OpInfo& view_operator(const char* name) {
+  for (const OpInfo* op : find_ops(name)) {
+    if (!*op->overload) return *op;
+  }
+  TAEDA_CHECK(false, "[graph] the registry must have the operator ", name, "; it has not; report this");
+}
+
+Arg value_arg(Id id) {
+  Arg arg;
+  arg.value = id;
+  return arg;
+}
+Arg attribute(Value v) {
+  Arg arg;
+  arg.attribute = std::move(v);
+  return arg;
+}
+
+class GraphRecorder final : public ::taeda::capture::Recorder, public StorageWatcher {
+ public:
+  GraphRecorder(Graph& graph, const States& states) : graph_(graph), states_(states) {}
+  ~GraphRecorder() { unwatch(); }
+
+  void add_input(const Tensor& t, size_t number) {
+    const Id id = add_leaf(t, Origin::kInput, str("input", number));
+    graph_.values[static_cast<size_t>(id)].tensor = Tensor();
+    graph_.inputs.push_back(id);
+  }
+
+  ::taeda::capture::Answer begin(::taeda::capture::Call& call) override {
+    TAEDA_CHECK_NOT_IMPLEMENTED(call.target.info && call.target.info->custom == nullptr, "[graph] every operator of a captured function has a schema: ",
+                                call.target.name, " has none here (a gradient or an optimizer's step); capture the forward alone");
+    operands_.clear();
+    writes_.clear();
+    for (TensorImpl* t : call.tensors) {
+      operands_.push_back(t ? value_of(Tensor(IntrusivePtr<TensorImpl>::share(t))) : -1);
+      writes_.push_back(t ? t->storage->writes.load() : 0);
+    }
+    runs_.store(true);
+    generator_ = generator_state();
+    return ::taeda::capture::Answer::kRecord;
+  }
+
+  void drop(::taeda::capture::Call&) noexcept override { runs_.store(false); }
+  void finish() override {
+    TAEDA_CHECK(runs_.load(), "[graph] a captured function changes tensors through operators alone: got an out= form, a raw write or a use of the "
+                              "generator; use the operator that returns a tensor");
+  }
+  void touch(StorageImpl&) override {
+    TAEDA_CHECK(runs_.load(), "[graph] a captured function does not look at values: got item(), printing or a pointer; it would be fixed in the graph");
+  }
+
+  void record(::taeda::capture::Call& call) override {
+    Node node;
+    node.op = call.target.info;
+    node.random = generator_state() != generator_;
+    runs_.store(false);
+    if (const auto pointwise = pointwise::recorded(call.target, call.words.data())) {
+      size_t tensor = 0, number = 0;
+      for (int i = 0; i < pointwise->inputs; ++i) {
+        node.args.push_back((pointwise->tensor_mask >> i) & 1 ? value_arg(operands_[tensor++]) : attribute(Value(call.numbers[number++])));
+      }
+      for (int i = 0; i < pointwise->attributes; ++i) node.args.push_back(attribute(Value(call.numbers[number++])));
+    } else {
+      decode(call, node);
+    }
+    bool fresh = false;
+    for (const Tensor& r : call.results) {
+      const bool known = r.defined() && storages_.contains(r.impl().storage.get());
+      fresh |= r.defined() && !known;
+      TAEDA_CHECK(!known || !fresh, "[graph] results are all new or all arguments: ", node.op->name, " mixes them; report this operator");
+    }
+    bool written = false;
+    int position = 0;
+    std::vector<std::pair<size_t, int>> changed;
+    for (size_t i = 0; i < call.tensors.size(); ++i) {
+      if (!call.tensors[i]) continue;
+      const bool said = std::find(call.written.begin(), call.written.end(), i) != call.written.end();
+      if (said || call.tensors[i]->storage->writes.load() != writes_[i]) {
+        // Several views of a written storage: only the one that the call names, else the first.
+        const bool seen = std::any_of(changed.begin(), changed.end(),
+                                      [&](const auto& c) { return call.tensors[c.first]->storage == call.tensors[i]->storage; });
+        if (!seen) changed.emplace_back(i, position);
+        written = true;
+      }
+      ++position;
+    }
+    if (!written && !fresh) return;  // it gave an argument back
+    for (const Id id : operands_) {
+      if (id >= 0 && node.path.empty()) node.path = path_of(id);
+    }
+    for (const Tensor& r : call.results) node.results.push_back(r.defined() && fresh ? add_value(type_of(r)) : -1);
+    std::vector<Type> types;
+    for (const auto& [i, at] : changed) {
+      const Tensor t(IntrusivePtr<TensorImpl>::share(call.tensors[i]));
+      Type type = type_of(t);
+      if (!t.impl().is_non_overlapping_and_dense()) {
+        const auto strides = detail::contiguous_strides(type.sizes);
+        type.strides.assign(strides.begin(), strides.end());
+      }
+      node.updates.push_back({at, add_value(type)});
+    }
+    const std::vector<Id> results = node.results;
+    const std::vector<Update> updates = node.updates;
+    graph_.nodes.push_back(std::move(node));
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (results[i] >= 0) own(call.results[i], results[i]);
+    }
+    for (size_t i = 0; i < changed.size(); ++i) write(Tensor(IntrusivePtr<TensorImpl>::share(call.tensors[changed[i].first])), updates[i].value);
+  }
+
+  /// The value of a tensor as it is now.
+  Id value_of(const Tensor& t) {
+    StorageImpl* s = t.impl().storage.get();
+    auto at = storages_.find(s);
+    if (at == storages_.end()) {
+      for (const auto& [name, state] : states_) {
+        if (state.impl().storage.get() == s) return add_leaf(state.detach(), Origin::kState, name), value_of(t);
+      }
+      return add_leaf(t, Origin::kConstant, "");
+    }
+    return view_of(at->second, t);
+  }
+
+  void end(const std::vector<Tensor>& results) {
+    for (const Tensor& t : results) {
+      TAEDA_CHECK_VALUE(t.defined(), "[graph] a captured function returns tensors: got an undefined one; leave it out");
+      graph_.outputs.push_back(value_of(t));
+    }
+    for (const auto& [s, place] : storages_) {
+      if (place.leaf < 0 || place.leaf == place.value) continue;
+      TAEDA_CHECK(graph_.values[static_cast<size_t>(place.leaf)].origin != Origin::kConstant, "[graph] a captured function changes only inputs and "
+                  "states: it wrote a tensor of the program that is neither; pass it as a state");
+      graph_.mutations.push_back({place.leaf, place.value});
+    }
+    std::sort(graph_.mutations.begin(), graph_.mutations.end(), [](const Mutation& a, const Mutation& b) { return a.target < b.target; });
+    unwatch();
+  }
+
+ private:
+  /// A block of memory: the whole of it as first seen, and what it holds now.
+  struct Place {
+    Tensor whole;
+    Id value;
+    Id leaf;
+    std::map<std::pair<int64_t, std::vector<int64_t>>, Id> views;
+  };
+
+  Id add_value(Type type) {
+    graph_.values.push_back({std::move(type), Origin::kResult, "", Tensor()});
+    return static_cast<Id>(graph_.values.size()) - 1;
+  }
+  Id add_leaf(const Tensor& t, Origin origin, const std::string& name) {
+    const Id id = add_value(type_of(t));
+    Datum& v = graph_.values[static_cast<size_t>(id)];
+    v.origin = origin;
+    v.name = name;
+    if (origin == Origin::kConstant) {
+      const BelowDoorGuard below;
+      runs_.store(true);
+      v.tensor = copy_as_laid_out(t.detach());
+      runs_.store(false);
+      if (t.impl().flags & kFlagWrappedNumber) v.tensor.mutable_impl().flags |= kFlagWrappedNumber;
+      v.type = type_of(v.tensor);
+    } else {
+      v.tensor = t;
+    }
+    own(t, id);
+    storages_.at(t.impl().storage.get()).leaf = id;
+    return id;
+  }
+  void own(const Tensor& t, Id id) {
+    StorageImpl* s = t.impl().storage.get();
+    if (storages_.contains(s)) return;
+    const BelowDoorGuard below;
+    storages_.emplace(s, Place{t.detach(), id, -1, {}});
+    if (s->watcher.load() == nullptr) {
+      s->watcher.store(this);
+      watched_.push_back(t.impl().storage);
+    }
+  }
+  void unwatch() {
+    for (const auto& s : watched_) s->watcher.store(nullptr);
+    watched_.clear();
+  }
+
+  static bool same_place(const Tensor& a, const Tensor& b) {
+    return a.scalar_type() == b.scalar_type() && a.storage_offset() == b.storage_offset() && a.sizes() == b.sizes() && a.strides() == b.strides();
+  }
+
+  Id add_view(const char* name, Id from, std::vector<Value> rest, const Tensor& t) {
+    Node node;
+    node.op = &view_operator(name);
+    node.args.push_back(value_arg(from));
+    for (Value& v : rest) node.args.push_back(attribute(std::move(v)));
+    const Id id = add_value(type_of(t));
+    node.results.push_back(id);
+    node.path = path_of(from);
+    graph_.nodes.push_back(std::move(node));
+    return id;
+  }
+
+  Id view_of(Place& place, const Tensor& t) {
+    const BelowDoorGuard below;
+    const Tensor& whole = place.whole;
+    if (same_place(whole, t)) return place.value;
+    TAEDA_CHECK_NOT_IMPLEMENTED(whole.scalar_type() == t.scalar_type(), "[graph] a view keeps its dtype: got ", t.scalar_type(), " of ",
+                                whole.scalar_type(), "; convert with to() instead");
+    std::vector<int64_t> key = t.sizes().vec();
+    key.insert(key.end(), t.strides().begin(), t.strides().end());
+    const auto [at, fresh] = place.views.emplace(std::pair(t.storage_offset(), key), -1);
+    if (fresh) at->second = make_view(place, t);
+    return at->second;
+  }
+  Id make_view(const Place& place, const Tensor& t) {
+    const Tensor& whole = place.whole;
+    if (whole.storage_offset() == t.storage_offset() && whole.numel() == t.numel()) {
+      if (whole.dim() == t.dim() && t.numel() > 0) {
+        std::vector<int64_t> order;
+        for (int64_t d = 0; d < t.dim(); ++d) {
+          for (int64_t k = 0; k < t.dim(); ++k) {
+            if (std::find(order.begin(), order.end(), k) == order.end() && whole.size(k) == t.size(d) && whole.stride(k) == t.stride(d)) {
+              order.push_back(k);
+              break;
+            }
+          }
+        }
+        if (static_cast<int64_t>(order.size()) == t.dim() && same_place(whole.permute(order), t)) return add_view("permute", place.value, {Value(order)}, t);
+      }
+      if (whole.is_contiguous() && t.is_contiguous()) return add_view("view", place.value, {Value(t.sizes())}, t);
+    }
+    TAEDA_CHECK_NOT_IMPLEMENTED(whole.storage_offset() == 0, "[graph] a tensor of the program begins its memory: got one at ", whole.storage_offset(),
+                                "; clone() it first");
+    return add_view("as_strided", place.value, {Value(t.sizes()), Value(t.strides()), Value(t.storage_offset())}, t);
+  }
+
+  /// After an operator wrote `t`, whose elements are now `value`.
+  void write(const Tensor& t, Id value) {
+    Place& place = storages_.at(t.impl().storage.get());
+    place.views.clear();
+    const BelowDoorGuard below;
+    if (same_place(place.whole, t)) {
+      const Type& type = graph_.values[static_cast<size_t>(value)].type;
+      TAEDA_CHECK_NOT_IMPLEMENTED(IntArrayRef(type.strides) == t.strides(), "[graph] a written tensor is dense: got strides ", t.strides(), " for ",
+                                  t.sizes(), "; call contiguous() first");
+      place.value = value;
+      return;
+    }
+    TAEDA_CHECK_NOT_IMPLEMENTED(place.whole.is_contiguous() && place.whole.storage_offset() == 0, "[graph] a tensor written through a view is contiguous: "
+                                "got strides ", place.whole.strides(), " for ", place.whole.sizes(), "; call contiguous() first");
+    Node node;
+    node.op = &view_operator("as_strided_scatter");
+    node.args = {value_arg(place.value), value_arg(value), attribute(Value(t.sizes())), attribute(Value(t.strides())), attribute(Value(t.storage_offset()))};
+    place.value = add_value(type_of(place.whole));
+    node.results.push_back(place.value);
+    graph_.nodes.push_back(std::move(node));
+  }
+
+  std::string path_of(Id id) const {
+    const Datum& v = graph_.values[static_cast<size_t>(id)];
+    const size_t dot = v.name.rfind('.');
+    return v.origin == Origin::kState && dot != std::string::npos ? v.name.substr(0, dot) : "";
+  }
+
+  /// The arguments of a general operator, in the order in which its door added them.
+  void decode(const ::taeda::capture::Call& call, Node& node) const {
+    std::vector<SchemaArg> schema = parse_schema_args(node.op->schema);
+    // Results of `words` alone: a reader without tensors.
+    static const Tensor none[1];
+    std::vector<Tensor> unused;
+    const ::taeda::capture::Replay replay{none, 0, call.words.data(), call.numbers.data(), 0, nullptr, unused};
+    ::taeda::capture::Reader reader(replay);
+    using ::taeda::capture::As;
+    size_t tensor = 0;
+    const auto operand = [&] {
+      const Id id = operands_[tensor++];
+      return id >= 0 ? value_arg(id) : Arg();
+    };
+    for (size_t i = 0; i < schema.size(); ++i) {
+      std::string type = schema[i].type;
+      if (schema[i].name == "dtype" && i + 3 < schema.size() && schema[i + 1].name == "layout" && schema[i + 3].name == "pin_memory") {
+        const TensorOptions o = reader.get(As<const TensorOptions&>());
+        node.args.push_back(attribute(Value(o.dtype_opt())));
+        node.args.push_back(attribute(Value(o.layout_opt())));
+        node.args.push_back(attribute(Value(o.device_opt())));
+        node.args.push_back(attribute(Value(o.pinned_memory_opt())));
+        i += 3;
+        continue;
+      }
+      if (type == "Tensor") {
+        node.args.push_back(operand());
+        continue;
+      }
+      if (type.starts_with("Tensor") && type.find('[') != type.npos) {
+        Arg list;
+        list.is_list = true;
+        const bool optional = type.starts_with("Tensor?");
+        for (auto n = reader.get(As<uint64_t>()); n > 0; --n) {
+          if (optional) reader.get(As<bool>());
+          list.items.push_back(operand());
+        }
+        node.args.push_back(std::move(list));
+        continue;
+      }
+      if (type.ends_with('?')) {
+        type.pop_back();
+        if (!reader.get(As<bool>())) {
+          if (type == "Tensor") ++tensor;
+          node.args.emplace_back();
+          continue;
+        }
+        if (type == "Tensor") {
+          node.args.push_back(operand());
+          continue;
+        }
+      }
+      node.args.push_back(attribute(plain(reader, type, *node.op)));
+    }
+  }
+  static Value plain(::taeda::capture::Reader& reader, const std::string& type, const OpInfo& op) {
+    using ::taeda::capture::As;
+    if (type == "int") return Value(reader.get(As<int64_t>()));
+    if (type == "bool") return Value(reader.get(As<bool>()));
+    if (type == "float") return Value(reader.get(As<double>()));
+    if (type == "str") return Value(reader.get(As<std::string_view>()));
+    if (type == "Scalar") return Value(reader.get(As<const Scalar&>()));
+    if (type == "Device") return Value(reader.get(As<Device>()));
+    if (type == "ScalarType" || type == "Layout" || type == "MemoryFormat") return Value(reader.get(As<int64_t>()));
+    if (type.starts_with("int[")) return Value(reader.get(As<IntArrayRef>()));
+    if (type.starts_with("float[")) return Value(reader.get(As<ArrayRef<double>>()));
+    TAEDA_CHECK_NOT_IMPLEMENTED(false, "[graph] arguments are tensors, numbers, texts and lists of them: got ", type, " of ", op.name,
+                                "; call the operator without it");
+  }
+
+  Graph& graph_;
+  const States& states_;
+  std::map<StorageImpl*, Place> storages_;
+  std::vector<IntrusivePtr<StorageImpl>> watched_;
+  std::vector<Id> operands_;
+  std::vector<uint32_t> writes_;
+  std::vector<uint8_t> generator_;
+  std::atomic<bool> runs_{false};  ///< a kernel runs
+};
+
+}  // namespace
+
+Graph capture(const Function& function, const std::vector<Tensor>& examples, const States& states) {
+  TAEDA_CHECK(!::taeda::capture::active(), "[graph] captures do not nest: got one inside another or inside a compiled function; capture outside");
+  Graph graph;
+  GraphRecorder recorder(graph, states);
+  std::vector<Tensor> inputs;
+  for (const Tensor& t : examples) {
+    TAEDA_CHECK_VALUE(t.defined(), "[graph] example inputs are tensors: got an undefined one; leave it out");
+    const BelowDoorGuard below;
+    inputs.push_back(copy_as_laid_out(t.detach()));
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) recorder.add_input(inputs[i], i);
+  const ModesGuard modes;
+  tls_modes.grad_enabled = false;
+  refresh_mask(tls_modes);
+  tls_modes.active |= kModeCapture;
+  tls_modes.capture = static_cast<::taeda::capture::Recorder*>(&recorder);
+  recorder.end(function(inputs));
+  graph.verify();
+  return graph;
+}
+
+}  // namespace taeda::graph

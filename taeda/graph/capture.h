@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a function of tensors to its graph: it is run once on copies of example inputs, below autograd.
+//
+//     graph::Graph g = graph::capture([&](const std::vector<Tensor>& in) { return std::vector{model->forward(in[0])}; }, {x},
+//                                     graph::states_of(*model));
+#pragma once
+
+#include <functional>
+#include <utility>
+
+#include "taeda/graph/graph.h"
+
+namespace taeda::graph {
+
+using States = std::vector<std::pair<std::string, Tensor>>;
+using Function = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
+
+/// Tensors of the program that are among `states` become states by name, others constants. The function must be one of its inputs'
+/// values through operators alone: looking at a value, a raw pointer, the generator's state or an out= form throws Error, and so do
+/// gradients and operators without a schema. Inputs must not share memory.
+TAEDA_API Graph capture(const Function& function, const std::vector<Tensor>& examples, const States& states = {});
+
+/// Parameters and buffers of a module by name.
+template <class Module>
+States states_of(const Module& module) {
+  States states;
+  for (const auto& item : module.named_parameters()) states.emplace_back(item.key(), item.value());
+  for (const auto& item : module.named_buffers()) states.emplace_back(item.key(), item.value());
+  return states;
+}
+
+}  // namespace taeda::graph

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// A graph of operators over typed values. Every node is pure: an operator that writes an argument gives the argument's new
+// value as a result, and what a run changes outside is listed as mutations. Random nodes keep their order.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "taeda/ops/registry.h"
+
+namespace taeda::graph {
+
+/// The number of a value.
+using Id = int32_t;
+
+struct Type {
+  ScalarType dtype = kFloat;
+  std::vector<int64_t> sizes, strides;
+  bool operator==(const Type&) const = default;
+};
+
+enum class Origin : uint8_t { kInput, kState, kConstant, kResult };
+
+struct Datum {
+  Type type;
+  Origin origin = Origin::kResult;
+  std::string name;  ///< of inputs and states
+  Tensor tensor;     ///< of states (shared with the program) and constants (a copy)
+};
+
+/// An argument: a value of the graph, a list, or an attribute.
+struct Arg {
+  Id value = -1;
+  bool is_list = false;
+  std::vector<Arg> items;  ///< of a list that holds values
+  Value attribute;
+};
+
+/// A further result: the tensor argument number `tensor` (from 0, among the tensors) as the operator left it.
+struct Update {
+  int tensor;
+  Id value;
+};
+
+struct Node {
+  const OpInfo* op = nullptr;
+  std::vector<Arg> args;     ///< every argument of the schema, in order
+  std::vector<Id> results;   ///< -1 where the operator gave no tensor; none for operators in place
+  std::vector<Update> updates;
+  bool random = false;       ///< draws from the generator: never removed, merged or moved
+  std::string path;          ///< of the module whose state it reads, where known
+};
+
+/// After a run, `target` (an input or a state) holds what `value` is.
+struct Mutation {
+  Id target, value;
+};
+
+struct TAEDA_API Graph {
+  std::vector<Datum> values;
+  std::vector<Node> nodes;  ///< in an order in which they can run
+  std::vector<Id> inputs, outputs;
+  std::vector<Mutation> mutations;
+
+  /// One node a line.
+  std::string text() const;
+  /// For Graphviz.
+  std::string dot() const;
+  /// Throws Error where the graph breaks a rule: values are made once and before they are used, arguments fit the schemas.
+  void verify() const;
+};
+
+/// "add.Tensor"
+TAEDA_API std::string name_of(const OpInfo& op);
+/// The values a node reads, in order.
+TAEDA_API std::vector<Id> operands(const Node& node);
+
+/// Runs the operators one by one; bitwise what the captured function gives. Inputs must have the captured dtypes and sizes.
+TAEDA_API std::vector<Tensor> run(const Graph& graph, const std::vector<Tensor>& inputs);
+
+/// Removes nodes that nothing needs. Returns how many went.
+TAEDA_API size_t remove_dead(Graph& graph);
+/// Joins nodes that compute the same. Returns how many went.
+TAEDA_API size_t join_common(Graph& graph);
+
+}  // namespace taeda::graph
