@@ -36,6 +36,7 @@ struct RunConfig {
   std::string out = "taeda-run";
   int64_t seed = 0;
   int64_t threads = 0;
+  bool compile = false;
 };
 
 /// Calls f(name, member, group, help) for every setting, in the order in which they are shown.
@@ -72,6 +73,7 @@ void for_each_setting(F&& f) {
   f("out", &RunConfig::out, group, "Folder for checkpoints, logs and the report");
   f("seed", &RunConfig::seed, group, "Seed of weights, order and augmentation");
   f("threads", &RunConfig::threads, group, "Compute threads; 0: one a core");
+  f("compile", &RunConfig::compile, group, "Run each training step as a compiled function (same numbers, larger models gain)");
 }
 
 /// What comes before the colon of `--data`.

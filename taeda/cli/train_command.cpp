@@ -121,6 +121,7 @@ class TrainRun {
     options.validate_at_end = true;
     if (config_.limit_batches > 0) options.limit_train_batches = options.limit_val_batches = config_.limit_batches;
     options.overfit_batches = config_.overfit;
+    options.compile = config_.compile;
     options.fast_dev_run = a_.fast_dev_run ? 1 : 0;
     options.resume_from = checkpoint_;
     options.interrupt = &interrupted;

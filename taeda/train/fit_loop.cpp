@@ -72,6 +72,14 @@ void Trainer::train_batch(Batch& batch) {
   batch_rows_ = batch.data.defined() && batch.data.dim() > 0 ? batch.data.size(0) : 1;
   each([&](Callback& c) { c.on_train_batch_start(*this, *model_, batch); });
   if (options_.check_finite) keep_generator();
+  const Tensor loss = learn_ ? learn_(batch) : learn(batch);
+  stage_ = Stage::kTrain;
+  if (!options_.loggers.empty() && progress_.accumulated == 0 && progress_.global_step % options_.log_every_n_steps == 0) log_step_values();
+  each([&](Callback& c) { c.on_train_batch_end(*this, *model_, batch, loss); });
+}
+
+/// Loss, gradients and, when its turn has come, the optimizer's step.
+Tensor Trainer::learn(const Batch& batch) {
   const bool automatic = model_->automatic_optimization();
   if (automatic && progress_.accumulated == 0) {
     for (const auto& optimizer : configured_.optimizers) optimizer->zero_grad();
@@ -95,9 +103,7 @@ void Trainer::train_batch(Batch& batch) {
     ++progress_.global_step;
     step_schedules(Interval::kStep);
   }
-  stage_ = Stage::kTrain;
-  if (!options_.loggers.empty() && progress_.accumulated == 0 && progress_.global_step % options_.log_every_n_steps == 0) log_step_values();
-  each([&](Callback& c) { c.on_train_batch_end(*this, *model_, batch, loss); });
+  return loss;
 }
 
 void Trainer::optimizer_step() {

@@ -62,6 +62,7 @@ struct TrainerOptions {
   int64_t log_every_n_steps = 50;
   std::optional<uint64_t> seed = std::nullopt;  ///< of the default generator, set when fit starts
   bool deterministic = true;        ///< results do not depend on the number of threads (always so at present)
+  bool compile = false;             ///< runs each training step, optimizer included, as a compiled function (same bits)
   bool quiet = false;               ///< prints nothing
   bool progress_bar = true;
   bool model_summary = true;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The trainer outside its loop: setting up, evaluation, reports.
+#include "taeda/compile/compile.h"
 #include "taeda/train/trainer.h"
 
 #include <algorithm>
@@ -126,6 +127,10 @@ void Trainer::setup_fit(Module& model, LoaderRef train, LoaderRef val) {
   }
   count_batches();
   setup_optimizers();
+  learn_ = nullptr;
+  if (options_.compile) {
+    learn_ = [step = taeda::compile([this](const Batch& batch) { return learn(batch); })](const Batch& batch) { return step(batch); };
+  }
   resumed_ = false;
   if (!options_.resume_from.empty()) load_checkpoint(options_.resume_from);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -154,6 +155,7 @@ class TAEDA_API Trainer {
   void train_epoch();
   bool next_batch(Batch& batch);
   void train_batch(Batch& batch);
+  Tensor learn(const Batch& batch);
   void optimizer_step();
   void after_batch();
   void close_epoch();
@@ -184,6 +186,7 @@ class TAEDA_API Trainer {
   std::vector<Batch> overfit_;
   int64_t max_epochs_ = -1, batches_per_epoch_ = -1, val_batches_ = -1, val_every_ = -1;
   Progress progress_;
+  std::function<Tensor(const Batch&)> learn_;  ///< `learn`, compiled; empty: as it is
   Stage stage_ = Stage::kIdle;
   bool sanity_check_ = false;
   bool resumed_ = false;

@@ -75,6 +75,19 @@ TEST(Trainer, AccumulationEqualsOneLargeBatch) {
   EXPECT_TRUE(allclose(one.layer->weight, other.layer->weight, 1e-4, 1e-6));
 }
 
+TEST(Trainer, CompiledStepsGiveTheSameBits) {
+  auto first = loader_of(90), second = loader_of(90);
+  manual_seed(1);
+  Linear one;
+  manual_seed(1);
+  Linear other;
+  const auto plain = Trainer({.max_epochs = 3, .accumulate_grad_batches = 2, .gradient_clip = 0.1, .quiet = true}).fit(one, first);
+  const auto fast = Trainer({.max_epochs = 3, .accumulate_grad_batches = 2, .gradient_clip = 0.1, .compile = true, .quiet = true}).fit(other, second);
+  EXPECT_EQ(plain.steps, fast.steps);
+  EXPECT_TRUE(one.layer->weight.equal(other.layer->weight));
+  EXPECT_TRUE(one.layer->bias.equal(other.layer->bias));
+}
+
 TEST(Trainer, OverfitsTheSameBatches) {
   auto loader = data::make_data_loader(class_rows(500).map(data::transforms::Stack<>()), 10);
   Linear model;
