@@ -50,6 +50,11 @@ struct Normalize : Composite {
   }
 };
 
+/// p-norms of the last dimension, with p rounded to the dtype.
+Tensor row_norms(const Tensor& differences, double p) {
+  if (differences.scalar_type() != kDouble) p = static_cast<double>(static_cast<float>(p));
+  return taeda::linalg_vector_norm(differences, p, IntArrayRef(int64_t{-1}), false);
+}
 /// p-norm distances between all rows of x1 (…, P, M) and x2 (…, R, M); returns (…, P, R).
 struct Cdist : Composite {
   static constexpr auto schema = "cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor";
@@ -62,7 +67,7 @@ struct Cdist : Composite {
     TAEDA_CHECK(x1.is_floating_point() && x2.is_floating_point(), "[cdist] the inputs must be floating: got ", x1.scalar_type(), " and ",
                 x2.scalar_type(), "; convert them");
     TAEDA_CHECK(p >= 0, "[cdist] only non-negative p values are supported: got ", p, "; pass 0 or more");
-    return taeda::linalg_vector_norm(x1.unsqueeze(-2).sub(x2.unsqueeze(-3)), p, IntArrayRef(int64_t{-1}), false);
+    return row_norms(x1.unsqueeze(-2).sub(x2.unsqueeze(-3)), p);
   }
 };
 /// `cdist` with the way of computing by name; every way gives the same values.
@@ -87,7 +92,7 @@ struct Pdist : Composite {
     const int64_t n = self.size(0);
     const Tensor pairs = taeda::triu_indices(n, n, 1);
     const Tensor a = self.index_select(0, pairs.select(0, 0)), b = self.index_select(0, pairs.select(0, 1));
-    return taeda::linalg_vector_norm(a.sub(b), p, IntArrayRef(int64_t{1}), false);
+    return row_norms(a.sub(b), p);
   }
 };
 

@@ -16,7 +16,9 @@ struct Shape {
   int64_t batch, classes, inner;
 };
 /// (classes) with a single target, or (batch, classes, …) with targets (batch, …).
-Shape check_shapes(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight) {
+Shape check_shapes(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight, int64_t reduction) {
+  TAEDA_CHECK_VALUE(reduction >= 0 && reduction <= 2, "[nll_loss] the reduction must be 0 (none), 1 (mean) or 2 (sum): got ", reduction,
+                    "; pass one of these");
   TAEDA_CHECK(self.dim() > 0, "[nll_loss] input tensor should be 1D or more: got 0D; add the dimension of classes");
   TAEDA_CHECK(target.scalar_type() == kLong || target.scalar_type() == kByte, "[nll_loss] expected scalar type Long or Byte for the targets: got ",
               target.scalar_type(), "; convert them with to(kLong)");
@@ -45,9 +47,7 @@ const void* data_or_null(const Tensor& t) { return t.defined() ? t.impl().data()
 
 std::tuple<Tensor, Tensor> nll_forward(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight, int64_t reduction,
                                        int64_t ignore_index) {
-  const Shape s = check_shapes(self, target, weight);
-  TAEDA_CHECK_VALUE(reduction >= 0 && reduction <= 2, "[nll_loss] the reduction must be 0 (none), 1 (mean) or 2 (sum): got ", reduction,
-                    "; pass one of these");
+  const Shape s = check_shapes(self, target, weight, reduction);
   TAEDA_CHECK(self.is_floating_point(), "[nll_loss] the input must be floating: got ", self.scalar_type(), "; convert it first");
   const ScalarType type = compute_dtype(self.scalar_type());
   const Tensor x = self.to(type).contiguous();
@@ -61,7 +61,7 @@ std::tuple<Tensor, Tensor> nll_forward(const Tensor& self, const Tensor& target,
 }
 Tensor nll_backward(const Tensor& grad, const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight, int64_t reduction,
                     int64_t ignore_index, const Tensor& total_weight) {
-  const Shape s = check_shapes(self, target, weight);
+  const Shape s = check_shapes(self, target, weight, reduction);
   const ScalarType type = compute_dtype(self.scalar_type());
   const Tensor g = grad.to(type).contiguous();
   const Tensor t = target.to(kLong).contiguous();
@@ -182,6 +182,8 @@ struct CrossEntropyLoss : Composite {
   static constexpr auto variants = "function";
   static Tensor forward(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight, int64_t reduction, int64_t ignore_index,
                         double label_smoothing) {
+    TAEDA_CHECK_VALUE(reduction >= 0 && reduction <= 2, "[cross_entropy_loss] the reduction must be 0 (none), 1 (mean) or 2 (sum): got ",
+                      reduction, "; pass one of these");
     TAEDA_CHECK(label_smoothing >= 0 && label_smoothing <= 1, "[cross_entropy_loss] label_smoothing must be between 0.0 and 1.0: got ",
                 label_smoothing, "; choose a share of the probability");
     TAEDA_CHECK(self.dim() > 0, "[cross_entropy_loss] the input must have a dimension of classes: got a 0-dim tensor; add it");

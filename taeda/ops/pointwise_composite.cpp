@@ -351,9 +351,11 @@ struct IsReal : Composite {
 
 Tensor multivariate_lgamma(const Tensor& self, int64_t p) {
   TAEDA_CHECK(p >= 1, "[mvlgamma] p must be at least 1: got ", p, "; use a positive dimension");
-  Tensor sum = taeda::lgamma(self);
-  for (int64_t j = 1; j < p; ++j) sum = taeda::add(sum, taeda::lgamma(taeda::sub(self, 0.5 * static_cast<double>(j))));
-  return taeda::add(sum, 0.25 * static_cast<double>(p) * static_cast<double>(p - 1) * std::log(3.141592653589793));
+  TAEDA_CHECK(self.scalar_type() != kBool, "[mvlgamma] the input tensor may not be a boolean tensor: got dtype Bool; convert it");
+  const TensorOptions options = self.options().dtype(self.is_floating_point() ? self.scalar_type() : default_scalar_type());
+  const double n = static_cast<double>(p);
+  const Tensor shifts = taeda::arange(0.5 - 0.5 * n, 0.5, 0.5, options);
+  return taeda::add(taeda::lgamma(taeda::add(self.unsqueeze(-1), shifts)).sum(-1), 0.25 * n * (n - 1) * std::log(3.141592653589793));
 }
 /// The logarithm of the multivariate gamma function of dimension p.
 struct Mvlgamma : Composite {

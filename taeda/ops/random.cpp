@@ -155,8 +155,13 @@ struct RandomFrom_ {
   static constexpr auto schema = "random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)";
   static void forward(const Tensor& self, int64_t from, std::optional<int64_t> to, OptGenerator generator) {
     detail::check_writable(self, "random_");
-    const int64_t last = to ? *to : detail::largest_exact(self.scalar_type());
-    TAEDA_CHECK(from < last || !to, "[random_] random_ expects 'from' to be less than 'to', but got from=", from, " >= to=", last, "; swap them");
+    const ScalarType type = self.scalar_type();
+    if (!to && from == std::numeric_limits<int64_t>::min() && (type == kLong || (is_floating_type(type) && type != kHalf))) {
+      detail::fill_range_tensor(self, 0, 0, generator);  // all 64 bits
+      return;
+    }
+    const int64_t last = to ? *to : detail::largest_exact(type);
+    TAEDA_CHECK(from < last, "[random_] random_ expects 'from' to be less than 'to', but got from=", from, " >= to=", last, "; swap them");
     const uint64_t range = static_cast<uint64_t>(last) - static_cast<uint64_t>(from) + (to ? 0 : 1);
     detail::fill_range_tensor(self, from, range, generator);
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensors made of random numbers.
 #include <algorithm>
+#include <bit>
+#include <limits>
 
 #include "taeda/ops/door.h"
 #include "taeda/ops/factory.h"
@@ -44,8 +46,34 @@ int64_t largest_exact(ScalarType dtype) {
     else return static_cast<int64_t>(std::numeric_limits<T>::max());
   });
 }
+/// The integer after rounding to T.
+template <class T>
+int64_t rounded(int64_t x) {
+  if constexpr (is_reduced_float<T>) return static_cast<int64_t>(static_cast<float>(T(static_cast<float>(x))));
+  else return static_cast<int64_t>(static_cast<T>(x));
+}
+/// The distance between neighbouring numbers of T above |x|.
+template <class T>
+int64_t spacing(int64_t x) {
+  const int bits = std::bit_width(static_cast<uint64_t>(x < 0 ? -x : x));
+  return int64_t{1} << (bits - std::numeric_limits<T>::digits);
+}
+/// Moves the bounds base and base + range of integers inwards where rounding the first or the last to T would leave them.
+template <class T>
+void round_bounds(int64_t& base, uint64_t& range) {
+  int64_t end = static_cast<int64_t>(static_cast<uint64_t>(base) + range);
+  constexpr auto kMost = std::numeric_limits<T>::max();
+  const auto most = is_reduced_float<T> ? static_cast<double>(static_cast<float>(kMost)) : std::numeric_limits<double>::max();
+  TAEDA_CHECK(static_cast<double>(base) >= -most && static_cast<double>(end - 1) <= most, "[random_] the bounds must fit the dtype: got ", base,
+              " to ", end - 1, "; use another dtype or bounds");
+  if (const int64_t r = rounded<T>(base + 1); r < base) base = r + spacing<T>(base + 1);
+  if (const int64_t r = rounded<T>(end - 1); r >= end) end = r - spacing<T>(end - 1);
+  TAEDA_CHECK(base < end, "[random_] 'from' rounded to the dtype must be less than 'to': got ", base, " and ", end, "; use another dtype or bounds");
+  range = static_cast<uint64_t>(end) - static_cast<uint64_t>(base);
+}
 void fill_range_tensor(const Tensor& self, int64_t base, uint64_t range, const std::optional<Generator>& generator) {
   const ScalarType dtype = self.scalar_type();
+  if (is_floating_type(dtype) && range != 0) dispatch_floating(dtype, "random_", [&]<class T>() { round_bounds<T>(base, range); });
   if (is_integral_type(dtype, true) && range != 0) {
     const int64_t last = static_cast<int64_t>(static_cast<uint64_t>(base) + range - 1);
     dispatch_all(dtype, "random_", [&]<class T>() {

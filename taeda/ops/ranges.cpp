@@ -185,23 +185,33 @@ struct EyeRectangular {
   static Tensor forward(int64_t n, int64_t m, const TensorOptions& options) { return eye_of(n, m, options); }
 };
 
+/// The elements of `rows` rows, the narrowest `narrowest` wide, each next one wider by one up to `col`.
+template <class Number>
+Number stair_count(Number rows, Number narrowest, Number col) {
+  const Number growing = std::min(rows, col - narrowest);
+  return growing * narrowest + growing * (growing - 1) / 2 + (rows - growing) * col;
+}
 Tensor triangle_indices(int64_t row, int64_t col, int64_t offset, bool upper, const TensorOptions& options, const char* op) {
   TAEDA_CHECK(row >= 0 && col >= 0, "[", op, "] row and col must be non-negative: got ", row, " and ", col, "; pass 0 or more");
   const ScalarType dtype = options.dtype_opt().value_or(kLong);
-  std::vector<int64_t> rows;
-  std::vector<int64_t> columns;
-  for (int64_t i = 0; i < row; ++i) {
-    const int64_t cut = std::clamp<int64_t>(i + offset + (upper ? 0 : 1), 0, col);
-    for (int64_t j = upper ? cut : 0; j < (upper ? col : cut); ++j) {
-      rows.push_back(i);
-      columns.push_back(j);
+  TAEDA_CHECK_NOT_IMPLEMENTED(dtype == kLong || dtype == kInt, "[", op, "] not implemented for ", dtype, "; choose Long or Int");
+  offset = std::clamp(offset, -row, col);
+  const int64_t first = upper || col == 0 ? 0 : std::max<int64_t>(0, -offset);
+  const int64_t last = col == 0 ? 0 : upper && col - row < offset ? col - offset : row;  // rows first ... last - 1 hold elements
+  const auto cut = [&](int64_t i) { return std::clamp<int64_t>(i + offset + (upper ? 0 : 1), 0, col); };
+  const int64_t narrowest = first >= last ? 0 : upper ? col - cut(last - 1) : cut(first);
+  const auto estimate = stair_count(static_cast<double>(last - first), static_cast<double>(narrowest), static_cast<double>(col));
+  TAEDA_CHECK(estimate < 0x1p58, "[", op, "] the result must be below 2^63 bytes: got row ", row, " and col ", col, "; use less");
+  const int64_t n = stair_count(last - first, narrowest, col);
+  Tensor result = make_tensor({2, n}, kLong);
+  auto* rows = reinterpret_cast<int64_t*>(result.impl().data());
+  auto* columns = rows + n;
+  for (int64_t i = first; i < last; ++i) {
+    for (int64_t j = upper ? cut(i) : 0; j < (upper ? col : cut(i)); ++j) {
+      *rows++ = i;
+      *columns++ = j;
     }
   }
-  const auto n = static_cast<int64_t>(rows.size());
-  Tensor result = make_tensor({2, n}, kLong);
-  auto* out = reinterpret_cast<int64_t*>(result.impl().data());
-  std::copy(rows.begin(), rows.end(), out);
-  std::copy(columns.begin(), columns.end(), out + n);
   return dtype == kLong ? result : result.to(dtype);
 }
 /// Row and column numbers of the lower triangle, (2, count).
@@ -232,11 +242,11 @@ Tensor powers(const Tensor& x, int64_t n, bool increasing, ScalarType dtype) {
     sizes.back() = 0;
     return taeda::empty(sizes, x.options().dtype(dtype));
   }
-  std::vector<Tensor> columns{taeda::ones(sizes, x.options().dtype(dtype))};
-  const Tensor base = x.to(dtype).unsqueeze(-1);
-  for (int64_t i = 1; i < n; ++i) columns.push_back(i == 1 ? base : columns.back().mul(base));
-  if (!increasing) std::reverse(columns.begin(), columns.end());
-  return taeda::cat(columns, -1);
+  const Tensor ones = taeda::ones(sizes, x.options().dtype(dtype));
+  sizes.back() = n - 1;
+  const Tensor rest = x.to(dtype).unsqueeze(-1).expand(sizes).cumprod(-1);
+  const Tensor result = taeda::cat({ones, rest}, -1);
+  return increasing ? result : result.flip({-1});
 }
 /// Powers of the elements of a vector as columns, the highest first unless `increasing`.
 struct Vander : Composite {

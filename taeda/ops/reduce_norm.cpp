@@ -37,7 +37,9 @@ struct LinalgVectorNorm {
     if (p == 2) return root_of_squares(x, mask, keepdim);
     if (p == kInf) return reduce(ReduceKind::kMax, x.abs(), mask, keepdim);
     if (p == -kInf) return reduce(ReduceKind::kMin, x.abs(), mask, keepdim);
-    return reduce(ReduceKind::kSum, x.abs().pow(p), mask, keepdim).pow(1.0 / p);
+    const bool wide = x.scalar_type() == kDouble;
+    const double q = wide ? p : static_cast<double>(static_cast<float>(p));
+    return reduce(ReduceKind::kSum, x.to(wide ? kDouble : kFloat).abs().pow(q), mask, keepdim).pow(1.0 / q).to(x.scalar_type());
   }
   static Tensor root_of_squares(const Tensor& x, uint64_t mask, bool keepdim) {
     const ScalarType type = x.scalar_type();
