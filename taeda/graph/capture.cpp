@@ -40,11 +40,19 @@ Arg attribute(Value v) {
 
 class GraphRecorder final : public ::taeda::capture::Recorder, public StorageWatcher {
  public:
-  GraphRecorder(Graph& graph, const States& states) : graph_(graph), states_(states) {}
+  GraphRecorder(Graph& graph, const States& states) : graph_(graph), states_(states) {
+    const BelowDoorGuard below;
+    for (const auto& [name, state] : states) {
+      watch(state.impl().storage);
+      leaves_.emplace_back(state, state.detach());
+    }
+  }
   ~GraphRecorder() { unwatch(); }
 
   void add_input(const Tensor& t, size_t number) {
-    const Id id = add_leaf(t, Origin::kInput, str("input", number));
+    const BelowDoorGuard below;
+    leaves_.emplace_back(t, t.detach());
+    const Id id = add_leaf(t.detach(), Origin::kInput, str("input", number));
     graph_.values[static_cast<size_t>(id)].tensor = Tensor();
     graph_.inputs.push_back(id);
   }
@@ -54,9 +62,12 @@ class GraphRecorder final : public ::taeda::capture::Recorder, public StorageWat
                                 call.target.name, " has none here (a gradient or an optimizer's step); capture the forward alone");
     operands_.clear();
     writes_.clear();
+    before_.clear();
+    const BelowDoorGuard below;
     for (TensorImpl* t : call.tensors) {
       operands_.push_back(t ? value_of(Tensor(IntrusivePtr<TensorImpl>::share(t))) : -1);
       writes_.push_back(t ? t->storage->writes.load() : 0);
+      before_.push_back(t ? Tensor(IntrusivePtr<TensorImpl>::share(t)).detach() : Tensor());
     }
     runs_.store(true);
     generator_ = generator_state();
@@ -78,11 +89,17 @@ class GraphRecorder final : public ::taeda::capture::Recorder, public StorageWat
     node.random = generator_state() != generator_;
     runs_.store(false);
     if (const auto pointwise = pointwise::recorded(call.target, call.words.data())) {
-      size_t tensor = 0, number = 0;
-      for (int i = 0; i < pointwise->inputs; ++i) {
-        node.args.push_back((pointwise->tensor_mask >> i) & 1 ? value_arg(operands_[tensor++]) : attribute(Value(call.numbers[number++])));
+      // The numbers that stand for inputs come first, then the attributes, which the schema may have before a tensor.
+      const auto is_tensor = [&](int i) { return ((pointwise->tensor_mask >> i) & 1) != 0; };
+      size_t tensor = 0, number = 0, last = call.numbers.size() - static_cast<size_t>(pointwise->attributes);
+      int input = 0;
+      for (const SchemaArg& arg : parse_schema_args(node.op->schema)) {
+        if (input == pointwise->inputs || (!arg.type.starts_with("Tensor") && is_tensor(input))) {
+          node.args.push_back(attribute(Value(call.numbers[last++])));
+        } else {
+          node.args.push_back(is_tensor(input++) ? value_arg(operands_[tensor++]) : attribute(Value(call.numbers[number++])));
+        }
       }
-      for (int i = 0; i < pointwise->attributes; ++i) node.args.push_back(attribute(Value(call.numbers[number++])));
     } else {
       decode(call, node);
     }
@@ -92,35 +109,14 @@ class GraphRecorder final : public ::taeda::capture::Recorder, public StorageWat
       fresh |= r.defined() && !known;
       TAEDA_CHECK(!known || !fresh, "[graph] results are all new or all arguments: ", node.op->name, " mixes them; report this operator");
     }
-    bool written = false;
-    int position = 0;
-    std::vector<std::pair<size_t, int>> changed;
-    for (size_t i = 0; i < call.tensors.size(); ++i) {
-      if (!call.tensors[i]) continue;
-      const bool said = std::find(call.written.begin(), call.written.end(), i) != call.written.end();
-      if (said || call.tensors[i]->storage->writes.load() != writes_[i]) {
-        // Several views of a written storage: only the one that the call names, else the first.
-        const bool seen = std::any_of(changed.begin(), changed.end(),
-                                      [&](const auto& c) { return call.tensors[c.first]->storage == call.tensors[i]->storage; });
-        if (!seen) changed.emplace_back(i, position);
-        written = true;
-      }
-      ++position;
-    }
-    if (!written && !fresh) return;  // it gave an argument back
+    const std::vector<std::pair<size_t, int>> changed = changes(call, *node.op);
+    if (changed.empty() && !fresh) return;  // it gave an argument back
     for (const Id id : operands_) {
       if (id >= 0 && node.path.empty()) node.path = path_of(id);
     }
     for (const Tensor& r : call.results) node.results.push_back(r.defined() && fresh ? add_value(type_of(r)) : -1);
-    std::vector<Type> types;
     for (const auto& [i, at] : changed) {
-      const Tensor t(IntrusivePtr<TensorImpl>::share(call.tensors[i]));
-      Type type = type_of(t);
-      if (!t.impl().is_non_overlapping_and_dense()) {
-        const auto strides = detail::contiguous_strides(type.sizes);
-        type.strides.assign(strides.begin(), strides.end());
-      }
-      node.updates.push_back({at, add_value(type)});
+      node.updates.push_back({at, add_value(type_of(Tensor(IntrusivePtr<TensorImpl>::share(call.tensors[i]))))});
     }
     const std::vector<Id> results = node.results;
     const std::vector<Update> updates = node.updates;
@@ -144,7 +140,8 @@ class GraphRecorder final : public ::taeda::capture::Recorder, public StorageWat
     return view_of(at->second, t);
   }
 
-  void end(const std::vector<Tensor>& results) {
+  /// `examples`: what the inputs were copied from.
+  void end(const std::vector<Tensor>& results, const std::vector<Tensor>& examples) {
     for (const Tensor& t : results) {
       TAEDA_CHECK_VALUE(t.defined(), "[graph] a captured function returns tensors: got an undefined one; leave it out");
       graph_.outputs.push_back(value_of(t));
@@ -157,6 +154,21 @@ class GraphRecorder final : public ::taeda::capture::Recorder, public StorageWat
     }
     std::sort(graph_.mutations.begin(), graph_.mutations.end(), [](const Mutation& a, const Mutation& b) { return a.target < b.target; });
     unwatch();
+    for (const auto& [now, whole] : leaves_) {
+      TAEDA_CHECK_NOT_IMPLEMENTED(now.impl().storage == whole.impl().storage && same_place(now, whole), "[graph] a captured function leaves the sizes of "
+                                  "inputs and states: got ", now.sizes(), " with strides ", now.strides(), " for ", whole.sizes(), " with strides ",
+                                  whole.strides(), "; use the operator that returns a view");
+    }
+    check_apart(graph_, examples);
+    for (const Mutation& m : graph_.mutations) {
+      for (size_t i = 0; i < examples.size(); ++i) {
+        for (const auto& [s, place] : storages_) {
+          TAEDA_CHECK_VALUE(graph_.inputs[i] != m.target || place.leaf < 0 || graph_.values[static_cast<size_t>(place.leaf)].origin != Origin::kConstant ||
+                            !share_elements(place.whole, examples[i]), "[graph] an input that the function changes shares no memory with tensors that "
+                            "the function reads otherwise: input ", i, " does; pass a clone()");
+        }
+      }
+    }
   }
 
  private:
@@ -167,6 +179,40 @@ class GraphRecorder final : public ::taeda::capture::Recorder, public StorageWat
     Id leaf;
     std::map<std::pair<int64_t, std::vector<int64_t>>, Id> views;
   };
+
+  /// The tensor arguments that the operator wrote, each with its number among those that are defined. Where several arguments lie in
+  /// a written storage and the call does not name the written one, all of them count: the others keep what they hold.
+  std::vector<std::pair<size_t, int>> changes(const ::taeda::capture::Call& call, const OpInfo& op) const {
+    const size_t n = call.tensors.size();
+    std::vector<std::pair<size_t, int>> changed;
+    const auto said = [&](size_t i) { return std::find(call.written.begin(), call.written.end(), i) != call.written.end(); };
+    const auto together = [&](size_t i, size_t k) { return call.tensors[k] && call.tensors[k]->storage == call.tensors[i]->storage; };
+    int position = 0;
+    for (size_t i = 0; i < n; ++i) {
+      if (!call.tensors[i]) continue;
+      const int at = position++;
+      bool any_said = false;
+      for (size_t k = 0; k < n; ++k) any_said |= said(k) && together(i, k);
+      const bool named = said(i);
+      if (any_said ? !named : call.tensors[i]->storage->writes.load() == writes_[i]) continue;
+      const Tensor written(IntrusivePtr<TensorImpl>::share(call.tensors[i]));
+      if (!same_place(written, before_[i])) {  // transpose_() and others: another view of the same elements
+        TAEDA_CHECK_NOT_IMPLEMENTED(end_of(written) <= end_of(storages_.at(written.impl().storage.get()).whole), "[graph] a tensor keeps its size: ", op.name,
+                                    " changed it; make a new one");
+        continue;
+      }
+      for (size_t k = 0; k < n; ++k) {
+        if (k == i || !together(i, k)) continue;
+        const Tensor other(IntrusivePtr<TensorImpl>::share(call.tensors[k]));
+        // The very argument may be read too: operators in place look at an element before they write it.
+        if (named && !said(k) && same_place(written, other)) continue;
+        TAEDA_CHECK_NOT_IMPLEMENTED(!share_elements(written, other), "[graph] a tensor that an operator writes shares no elements with its other "
+                                    "arguments: arguments ", i, " and ", k, " of ", op.name, " do; clone() one of them first");
+      }
+      changed.emplace_back(i, at);
+    }
+    return changed;
+  }
 
   Id add_value(Type type) {
     graph_.values.push_back({std::move(type), Origin::kResult, "", Tensor()});
@@ -183,12 +229,13 @@ class GraphRecorder final : public ::taeda::capture::Recorder, public StorageWat
       v.tensor = copy_as_laid_out(t.detach());
       runs_.store(false);
       if (t.impl().flags & kFlagWrappedNumber) v.tensor.mutable_impl().flags |= kFlagWrappedNumber;
-      v.type = type_of(v.tensor);
     } else {
       v.tensor = t;
     }
-    own(t, id);
-    storages_.at(t.impl().storage.get()).leaf = id;
+    if (!storages_.contains(t.impl().storage.get())) {
+      own(t, id);
+      storages_.at(t.impl().storage.get()).leaf = id;
+    }
     return id;
   }
   void own(const Tensor& t, Id id) {
@@ -196,10 +243,12 @@ class GraphRecorder final : public ::taeda::capture::Recorder, public StorageWat
     if (storages_.contains(s)) return;
     const BelowDoorGuard below;
     storages_.emplace(s, Place{t.detach(), id, -1, {}});
-    if (s->watcher.load() == nullptr) {
-      s->watcher.store(this);
-      watched_.push_back(t.impl().storage);
-    }
+    watch(t.impl().storage);
+  }
+  void watch(const IntrusivePtr<StorageImpl>& s) {
+    if (s->watcher.load() != nullptr) return;
+    s->watcher.store(this);
+    watched_.push_back(s);
   }
   void unwatch() {
     for (const auto& s : watched_) s->watcher.store(nullptr);
@@ -231,7 +280,16 @@ class GraphRecorder final : public ::taeda::capture::Recorder, public StorageWat
     std::vector<int64_t> key = t.sizes().vec();
     key.insert(key.end(), t.strides().begin(), t.strides().end());
     const auto [at, fresh] = place.views.emplace(std::pair(t.storage_offset(), key), -1);
-    if (fresh) at->second = make_view(place, t);
+    if (!fresh) return at->second;
+    const bool reaches = t.numel() == 0 || (t.storage_offset() >= whole.storage_offset() && end_of(t) <= end_of(whole));
+    if (place.leaf >= 0 && place.leaf == place.value && graph_.values[static_cast<size_t>(place.leaf)].origin == Origin::kConstant &&
+        (!reaches || whole.storage_offset() != 0)) {
+      at->second = add_leaf(t, Origin::kConstant, "");  // another part of the memory of a tensor of the program
+    } else {
+      TAEDA_CHECK_NOT_IMPLEMENTED(reaches, "[graph] views lie within the tensor that was first seen in their memory: got elements up to ", end_of(t),
+                                  " of ", end_of(whole), "; pass the whole as a state or an input");
+      at->second = make_view(place, t);
+    }
     return at->second;
   }
   Id make_view(const Place& place, const Tensor& t) {
@@ -262,15 +320,14 @@ class GraphRecorder final : public ::taeda::capture::Recorder, public StorageWat
     place.views.clear();
     const BelowDoorGuard below;
     if (same_place(place.whole, t)) {
-      const Type& type = graph_.values[static_cast<size_t>(value)].type;
-      TAEDA_CHECK_NOT_IMPLEMENTED(IntArrayRef(type.strides) == t.strides(), "[graph] a written tensor is dense: got strides ", t.strides(), " for ",
-                                  t.sizes(), "; call contiguous() first");
       place.value = value;
       return;
     }
     TAEDA_CHECK_NOT_IMPLEMENTED(place.whole.is_contiguous() && place.whole.storage_offset() == 0, "[graph] a tensor written through a view is contiguous: "
                                 "got strides ", place.whole.strides(), " for ", place.whole.sizes(), "; call contiguous() first");
     Node node;
+    TAEDA_CHECK_NOT_IMPLEMENTED(t.numel() == 0 || end_of(t) <= end_of(place.whole), "[graph] views lie within the tensor that was first seen in their "
+                                "memory: one up to element ", end_of(t), " of ", end_of(place.whole), " is written; pass the whole as a state or an input");
     node.op = &view_operator("as_strided_scatter");
     node.args = {value_arg(place.value), value_arg(value), attribute(Value(t.sizes())), attribute(Value(t.strides())), attribute(Value(t.storage_offset()))};
     place.value = add_value(type_of(place.whole));
@@ -356,10 +413,12 @@ class GraphRecorder final : public ::taeda::capture::Recorder, public StorageWat
 
   Graph& graph_;
   const States& states_;
+  std::vector<std::pair<Tensor, Tensor>> leaves_;  ///< inputs and states, and how they were
   std::map<StorageImpl*, Place> storages_;
   std::vector<IntrusivePtr<StorageImpl>> watched_;
   std::vector<Id> operands_;
   std::vector<uint32_t> writes_;
+  std::vector<Tensor> before_;  ///< geometry of the arguments
   std::vector<uint8_t> generator_;
   std::atomic<bool> runs_{false};  ///< a kernel runs
 };
@@ -369,20 +428,21 @@ class GraphRecorder final : public ::taeda::capture::Recorder, public StorageWat
 Graph capture(const Function& function, const std::vector<Tensor>& examples, const States& states) {
   TAEDA_CHECK(!::taeda::capture::active(), "[graph] captures do not nest: got one inside another or inside a compiled function; capture outside");
   Graph graph;
-  GraphRecorder recorder(graph, states);
   std::vector<Tensor> inputs;
   for (const Tensor& t : examples) {
     TAEDA_CHECK_VALUE(t.defined(), "[graph] example inputs are tensors: got an undefined one; leave it out");
     const BelowDoorGuard below;
-    inputs.push_back(copy_as_laid_out(t.detach()));
+    // An expanded example has no memory of its own to copy.
+    inputs.push_back(copy_as_laid_out(overlaps_itself(t) ? t.detach().contiguous() : t.detach()));
   }
+  GraphRecorder recorder(graph, states);
   for (size_t i = 0; i < inputs.size(); ++i) recorder.add_input(inputs[i], i);
   const ModesGuard modes;
   tls_modes.grad_enabled = false;
   refresh_mask(tls_modes);
   tls_modes.active |= kModeCapture;
   tls_modes.capture = static_cast<::taeda::capture::Recorder*>(&recorder);
-  recorder.end(function(inputs));
+  recorder.end(function(inputs), examples);
   graph.verify();
   return graph;
 }

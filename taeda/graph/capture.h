@@ -17,7 +17,7 @@ using Function = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
 
 /// Tensors of the program that are among `states` become states by name, others constants. The function must be one of its inputs'
 /// values through operators alone: looking at a value, a raw pointer, the generator's state or an out= form throws Error, and so do
-/// gradients and operators without a schema. Inputs must not share memory.
+/// gradients and operators without a schema. What the function changes must share no memory with other inputs or states.
 TAEDA_API Graph capture(const Function& function, const std::vector<Tensor>& examples, const States& states = {});
 
 /// Parameters and buffers of a module by name.

@@ -8,7 +8,15 @@
 namespace taeda::graph {
 
 Type type_of(const Tensor& t);
-/// A copy with the same strides where the tensor is dense, else a contiguous one.
+/// A copy with the same strides, in memory of its own.
 Tensor copy_as_laid_out(const Tensor& t);
+/// The element of the storage behind the last one of `t`.
+int64_t end_of(const Tensor& t);
+/// Whether the ranges of memory meet.
+bool share_elements(const Tensor& a, const Tensor& b);
+/// Whether several elements may be at one place.
+bool overlaps_itself(const Tensor& t);
+/// Throws ValueError where what a run changes shares memory with another of `inputs` or with a state.
+void check_apart(const Graph& graph, const std::vector<Tensor>& inputs);
 
 }  // namespace taeda::graph

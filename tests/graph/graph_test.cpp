@@ -2,21 +2,11 @@
 // Captured functions: the graph's run against the function, before and after passes.
 #include <gtest/gtest.h>
 
-#include <cstring>
-
 #include "taeda/graph/capture.h"
-#include "taeda/taeda.h"
+#include "tests/graph/same.h"
 
 namespace taeda::graph {
 namespace {
-
-using Tensors = std::vector<Tensor>;
-
-bool same(const Tensor& a, const Tensor& b) {
-  if (a.scalar_type() != b.scalar_type() || a.sizes() != b.sizes()) return false;
-  const Tensor x = a.detach().contiguous(), y = b.detach().contiguous();
-  return std::memcmp(x.const_data_ptr(), y.const_data_ptr(), x.nbytes()) == 0;
-}
 
 Tensors copies(const Tensors& list) {
   Tensors result;
@@ -123,6 +113,94 @@ TEST(Graph, WrongInputsAndGraphsAreErrors) {
   EXPECT_NE(g.dot().find("label=\"exp\""), std::string::npos) << g.dot();
   std::swap(g.nodes[0], g.nodes[1]);
   EXPECT_THROW(g.verify(), Error);
+}
+
+/// The error of `f`, empty when there is none.
+template <class F>
+std::string error_of(const F& f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(Graph, StatisticsInOneTensorAreBothUpdated) {
+  manual_seed(4);
+  check([](const Tensors& in) { return Tensors{batch_norm(in[0], {}, {}, in[1][0], in[1][1], true, 0.1, 1e-5, false)}; },
+        {randn({5, 4}), ones({2, 4})}, {randn({5, 4}), ones({2, 4})});
+}
+
+TEST(Graph, OneTensorForBothStatisticsIsRefused) {
+  const Function f = [](const Tensors& in) { return Tensors{batch_norm(in[0], {}, {}, in[1], in[1], true, 0.1, 1e-5, false)}; };
+  EXPECT_NE(error_of([&] { capture(f, {ones({5, 4}), ones({4})}); }).find("shares no elements"), std::string::npos);
+}
+
+TEST(Graph, InputsThatShareMemoryMustNotBeChanged) {
+  const Function reads = [](const Tensors& in) { return Tensors{in[0] + in[1]}; };
+  const Function writes = [](const Tensors& in) { return in[0].add_(1.0), Tensors{in[1] * 2.0}; };
+  const Tensor x = ones({3, 4});
+  EXPECT_TRUE(same(run(capture(reads, {x, x}), {x, x})[0], x + x));
+  EXPECT_NE(error_of([&] { capture(writes, {x, x}); }).find("shares no memory"), std::string::npos);
+  EXPECT_NE(error_of([&] { capture(writes, {x, x.t()}); }).find("shares no memory"), std::string::npos);
+  const Graph g = capture(writes, {x[0], x[1]});
+  EXPECT_NE(error_of([&] { run(g, {x[0], x[0]}); }).find("shares no memory"), std::string::npos);
+  EXPECT_TRUE(same(x, ones({3, 4})));
+  EXPECT_TRUE(same(run(g, {x[0], x[1]})[0], full({4}, 2.0)));
+  EXPECT_TRUE(same(x[0], full({4}, 2.0)));
+}
+
+TEST(Graph, ChangedInputsShareNoMemoryWithStatesOrConstants) {
+  const Tensor c = ones({4});
+  const Function f = [&](const Tensors& in) { return in[0].add_(1.0), Tensors{c * 2.0}; };
+  EXPECT_NE(error_of([&] { capture(f, {c}); }).find("shares no memory"), std::string::npos);
+  EXPECT_NE(error_of([&] { capture(f, {c}, {{"c", c}}); }).find("shares no memory"), std::string::npos);
+  const Graph g = capture(f, {ones({4})}, {{"c", c}});
+  EXPECT_NE(error_of([&] { run(g, {c}); }).find("shares no memory"), std::string::npos);
+}
+
+TEST(Graph, ViewsOfConstantsWithGapsReadWhatTheyShow) {
+  const Tensor c = arange(12, kFloat).view({4, 3}).slice(1, 0, 2), far = arange(12, kFloat).view({4, 3});
+  check([&](const Tensors& in) {
+          return Tensors{in[0] + c, in[0][0] + c.select(0, 2), in[0][0] + far.select(0, 1).slice(0, 1), in[0] + far.slice(1, 1), c.t().exp().select(1, 1) * 2.0};
+        },
+        {ones({4, 2})}, {randn({4, 2})});
+}
+
+TEST(Graph, ViewsInPlaceAreForTemporariesOnly) {
+  check([](const Tensors& in) {
+          const Tensor y = in[0].exp();
+          y.transpose_(0, 1).mul_(2.0);
+          return Tensors{y.unsqueeze_(0), y + 1.0};
+        },
+        {ones({3, 4})}, {randn({3, 4})});
+  const Function f = [](const Tensors& in) { return Tensors{in[0].t_()}; };
+  EXPECT_NE(error_of([&] { capture(f, {ones({3, 4})}); }).find("leaves the sizes"), std::string::npos);
+}
+
+TEST(Graph, NumbersBeforeTensorsKeepTheirPlaces) {
+  check([](const Tensors& in) { return Tensors{polygamma(2, in[0]), pow(2.0, in[0])}; }, {ones({4})}, {rand({4})});
+}
+
+TEST(Graph, OutputsDoNotReachConstants) {
+  const Tensor c = ones({4});
+  const Graph g = capture([&](const Tensors&) { return Tensors{c, c.slice(0, 1)}; }, {ones({1})});
+  for (const Tensor& t : run(g, {ones({1})})) t.fill_(5.0);
+  EXPECT_TRUE(same(run(g, {ones({1})})[0], c));
+}
+
+TEST(Graph, SizesThatFollowFromValuesAreCheckedAtTheRun) {
+  const Graph g = capture([](const Tensors& in) { return Tensors{in[0].nonzero().select(1, 0) + 1}; }, {tensor({1.0, 0.0, 2.0})});
+  EXPECT_TRUE(same(run(g, {tensor({0.0, 3.0, 2.0})})[0], tensor({2, 3}, kLong)));
+  EXPECT_NE(error_of([&] { run(g, {ones({3})}); }).find("sizes of results"), std::string::npos);
+}
+
+TEST(Graph, StatesCannotBeLookedAtBeforeAnOperatorReadsThem) {
+  const Tensor s = ones({1});
+  const Function f = [&](const Tensors& in) { return Tensors{in[0] * s.item<double>()}; };
+  EXPECT_NE(error_of([&] { capture(f, {ones({3})}, {{"s", s}}); }).find("does not look at values"), std::string::npos);
+  EXPECT_EQ(s.item<double>(), 1);
 }
 
 }  // namespace

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every case of the reference values, captured and run: the graph's bits are the operator's.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "taeda/graph/capture.h"
+#include "tests/graph/same.h"
+#include "tests/support/oracle_call.h"
+
+namespace taeda::graph {
+namespace {
+
+using test::Call;
+using test::Json;
+
+/// The arguments of a case and its tensors, those that need no gradient made.
+struct Arguments {
+  explicit Arguments(const Json& c) {
+    for (size_t i = 0; i < c["args"].size(); ++i) call.args.push_back(call.value(c["args"][i], {"args", i}));
+    for (const auto& [key, v] : c["kwargs"].items()) call.kwargs.emplace_back(key, call.value(v, {"kwargs", key}));
+    for (const auto& [path, t] : call.tensors) tensors.push_back(t);
+    test::adapt_python(c["op"], call.args, call.kwargs);
+  }
+  Call call;
+  Tensors tensors;
+};
+
+/// `v` with the tensors of `from` taken from `to`.
+Value with(const Value& v, const Tensors& from, const Tensors& to) {
+  if (v.is_list()) {
+    Value::List list;
+    for (const Value& item : v.list()) list.push_back(with(item, from, to));
+    return Value(std::move(list));
+  }
+  if (!v.is_tensor()) return v;
+  for (size_t i = 0; i < from.size(); ++i) {
+    if (v.tensor().defined() && from[i].is_same(v.tensor())) return Value(to[i]);
+  }
+  return v;
+}
+
+/// Operators that look at values, at least in some of their forms.
+bool may_refuse(const std::string& op) {
+  static const std::set<std::string> names{
+      "allclose",    "corrcoef",         "cov",          "equal",         "histogramdd",     "linalg.lstsq",
+      "linalg.lu",   "linalg.lu_solve",  "linalg.solve", "linalg.solve_ex", "linalg.tensorsolve", "lu_solve",
+      "lu_unpack",   "max",              "min",          "nanquantile",   "narrow",          "nn.functional.ctc_loss",
+      "quantile",    "tensor_split",     "nn.functional.embedding_bag",   "nn.functional.gaussian_nll_loss",
+      "nn.functional.multi_margin_loss", "nn.functional.multilabel_margin_loss", "nn.functional.one_hot", "nn.functional.rrelu"};
+  return names.contains(op);
+}
+
+class GraphOperators : public testing::TestWithParam<std::string> {};
+
+TEST_P(GraphOperators, EqualEager) {
+  const std::string name = test::registry_name(GetParam());
+  if (test::is_special(GetParam()) || name.empty()) GTEST_SKIP() << "called otherwise than by name";
+  const NoGradGuard no_grad;
+  for (const Json& c : test::operator_cases().at(GetParam())) {
+    const Arguments a(c), b(c);
+    const Function f = [&](const Tensors& in) {
+      std::vector<Value> args, results;
+      Kwargs kwargs;
+      for (const Value& v : a.call.args) args.push_back(with(v, a.tensors, in));
+      for (const auto& [key, v] : a.call.kwargs) kwargs.emplace_back(key, with(v, a.tensors, in));
+      test::flatten(call_op(name, args, kwargs), results);
+      Tensors list;
+      for (const Value& r : results) {
+        if (r.is_tensor() && r.tensor().defined()) list.push_back(r.tensor());
+      }
+      return list;
+    };
+    Tensors x, y;
+    for (const Tensor& t : a.tensors) x.push_back(t.detach());
+    for (const Tensor& t : b.tensors) y.push_back(t.detach());
+    Graph g;
+    try {
+      manual_seed(11);
+      g = capture(f, x);
+    } catch (const std::exception& e) {
+      if (std::string(e.what()).starts_with("[graph]")) {
+        EXPECT_TRUE(may_refuse(GetParam())) << c["id"] << ' ' << e.what();
+      } else {
+        EXPECT_ANY_THROW(f(x)) << c["id"] << ' ' << e.what();
+      }
+      continue;
+    }
+    manual_seed(11);
+    const Tensors want = f(x);
+    manual_seed(11);
+    const Tensors got = run(g, y);
+    ASSERT_EQ(got.size(), want.size()) << c["id"];
+    for (size_t i = 0; i < want.size(); ++i) ASSERT_TRUE(same(got[i], want[i])) << c["id"] << " output " << i << '\n' << got[i] << want[i] << g.text();
+    for (size_t i = 0; i < x.size(); ++i) ASSERT_TRUE(same(x[i], y[i])) << c["id"] << " argument " << i << '\n' << g.text();
+  }
+}
+
+std::string test_name(const testing::TestParamInfo<std::string>& info) {
+  std::string name = info.param;
+  std::replace_if(name.begin(), name.end(), [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
+  return name;
+}
+INSTANTIATE_TEST_SUITE_P(Registry, GraphOperators, testing::ValuesIn(test::operator_names()), test_name);
+
+}  // namespace
+}  // namespace taeda::graph
