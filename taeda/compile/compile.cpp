@@ -50,7 +50,7 @@ void Scope::finish() {
     Scope& scope;
     ~Leave() { scope.leave(); }
   } leave{*this};
-  if (!frame_->recorder.stop() && frame_->state->options.step_aside) {
+  if (!frame_->recorder.stop() && frame_->state->options.step_aside && frame_->state->options.backend != CompileBackend::kDebug) {
     frame_->state->trace.aside_left.store(kCallsAside, std::memory_order_relaxed);
   }
 }
@@ -83,3 +83,7 @@ std::shared_ptr<State> make_state(const CompileOptions& options) {
 }
 
 }  // namespace taeda::lazy
+
+namespace taeda {
+CompileError::~CompileError() = default;
+}  // namespace taeda

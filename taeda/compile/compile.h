@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "taeda/core/export.h"
+#include "taeda/core/error.h"
 
 namespace taeda {
 
@@ -19,6 +19,16 @@ enum class CompileBackend : uint8_t {
   kJit,          ///< recorded plans; fused loops become machine code where that is worth it and the code generator is there
   kInterpreter,  ///< recorded plans; fused loops are interpreted block by block
   kEager,        ///< the function as it is
+  kDebug,        ///< as kJit, and everything is compared with the operators' own kernels; the first difference throws CompileError
+};
+
+/// A compiled function made something else than the function would have. Only `CompileBackend::kDebug` looks.
+class TAEDA_API CompileError : public Error {
+ public:
+  using Error::Error;
+  CompileError(const CompileError&) = default;
+  CompileError& operator=(const CompileError&) = default;
+  ~CompileError() override;
 };
 
 struct CompileOptions {

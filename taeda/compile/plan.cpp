@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which steps of a segment must be done, and their execution one by one.
+#include "taeda/compile/check.h"
 #include "taeda/compile/fuse.h"
 
 #include <algorithm>
@@ -95,6 +96,21 @@ FailedWatcher& failed_watcher() {
   return *watcher;
 }
 
+/// Puts the memory of the results where their values are.
+void place_results(const Step& step, std::vector<IntrusivePtr<StorageImpl>>& memory, std::vector<Tensor>& results) {
+  TAEDA_CHECK(results.size() == step.results.size(), "[compile] ", step.target.name, " gave another number of results than when it was "
+              "recorded: got ", results.size(), " for ", step.results.size(), "; report this operator");
+  for (size_t k = 0; k < results.size(); ++k) {
+    const Operand& r = step.results[k];
+    if (r.value < 0) continue;
+    TAEDA_CHECK(results[k].defined() && r.geometry.matches(results[k].impl()), "[compile] ", step.target.name,
+                " gave another shape than when it was recorded: got ", results[k].defined() ? str(results[k].sizes()) : "nothing", " for ",
+                r.geometry.sizes(), "; its definition must say shape_from = \"values\"");
+    memory[static_cast<size_t>(r.value)] = results[k].impl().storage;
+  }
+  results.clear();
+}
+
 struct Run {
   const Plan& plan;
   Segment& segment;
@@ -117,48 +133,18 @@ struct Run {
     value.storage->watcher.store(nullptr, std::memory_order_release);
   }
 
-  void do_unit(const Unit& unit) {
+  void do_unit(const Unit& unit, Check* check) {
+    if (TAEDA_UNLIKELY(check != nullptr)) check->before(unit, memory);
     if (unit.fused) {
       run_fused(unit, segment, memory);
       for (const size_t i : unit.steps) hand_over_results(*segment.pending[i].step);
     } else {
-      do_step(unit.steps[0]);
+      const Pending& pending = segment.pending[unit.steps[0]];
+      run_step(*pending.step, segment.numbers.data() + pending.first_number, memory, tensors, results);
+      hand_over_results(*pending.step);
     }
+    if (TAEDA_UNLIKELY(check != nullptr)) check->after(unit, memory);
     for (const int32_t v : unit.last_uses) memory[static_cast<size_t>(v)].reset();
-  }
-
-  void do_step(size_t i) {
-    const Step& step = *segment.pending[i].step;
-    tensors.clear();
-    results.clear();
-    for (const Operand& o : step.operands) {
-      if (o.value < 0) {
-        tensors.emplace_back();
-        continue;
-      }
-      Tensor t = o.geometry.over(memory[static_cast<size_t>(o.value)]);
-      t.mutable_impl().untracked = true;  // the counters moved when the call was recorded
-      tensors.push_back(std::move(t));
-    }
-    step.target.run({tensors.data(), tensors.size(), step.words.data(), segment.numbers.data() + segment.pending[i].first_number,
-                     step.target.variant, step.target.detail, results});
-    tensors.clear();
-    if (!step.results.empty()) place_results(step);
-  }
-
-  void place_results(const Step& step) {
-    TAEDA_CHECK(results.size() == step.results.size(), "[compile] ", step.target.name, " gave another number of results than when it was "
-                "recorded: got ", results.size(), " for ", step.results.size(), "; report this operator");
-    for (size_t k = 0; k < results.size(); ++k) {
-      const Operand& r = step.results[k];
-      if (r.value < 0) continue;
-      TAEDA_CHECK(results[k].defined() && r.geometry.matches(results[k].impl()), "[compile] ", step.target.name,
-                  " gave another shape than when it was recorded: got ", results[k].defined() ? str(results[k].sizes()) : "nothing", " for ",
-                  r.geometry.sizes(), "; its definition must say shape_from = \"values\"");
-      memory[static_cast<size_t>(r.value)] = results[k].impl().storage;
-    }
-    results.clear();
-    hand_over_results(step);
   }
 
   void hand_over_results(const Step& step) {
@@ -193,11 +179,32 @@ struct Run {
 
 }  // namespace
 
+void run_step(const Step& step, const Scalar* numbers, std::vector<IntrusivePtr<StorageImpl>>& memory, std::vector<Tensor>& tensors,
+              std::vector<Tensor>& results) {
+  tensors.clear();
+  results.clear();
+  for (const Operand& o : step.operands) {
+    if (o.value < 0) {
+      tensors.emplace_back();
+      continue;
+    }
+    Tensor t = o.geometry.over(memory[static_cast<size_t>(o.value)]);
+    t.mutable_impl().untracked = true;  // the counters moved when the call was recorded
+    tensors.push_back(std::move(t));
+  }
+  step.target.run({tensors.data(), tensors.size(), step.words.data(), numbers, step.target.variant, step.target.detail, results});
+  tensors.clear();
+  if (!step.results.empty()) place_results(step, memory, results);
+}
+
 void run(const Plan& plan, Segment& segment) {
   const BelowDoorGuard below;
   Run state(plan, segment);
   try {
-    for (const Unit& unit : plan.units) state.do_unit(unit);
+    std::unique_ptr<Check> check;
+    if (TAEDA_UNLIKELY(segment.check)) check = std::make_unique<Check>(plan, segment, state.memory);
+    for (const Unit& unit : plan.units) state.do_unit(unit, check.get());
+    if (TAEDA_UNLIKELY(check != nullptr)) check->finish(state.memory);
   } catch (...) {
     state.fail();
     segment.pending.clear();

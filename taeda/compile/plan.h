@@ -27,6 +27,7 @@ struct Segment {
   std::vector<SegmentValue> values;
   std::vector<Pending> pending;
   std::vector<Scalar> numbers;
+  bool check = false;  ///< runs are compared with the operators' own kernels
 };
 
 struct FusedSteps;
@@ -59,6 +60,10 @@ struct Plan {
 
 /// The values that somebody besides the segment holds.
 std::vector<bool> alive_values(const Segment& segment);
+
+/// Runs one step by the operator's kernel over `memory` (by value number), which gets its results. The vectors are for reuse.
+void run_step(const Step& step, const Scalar* numbers, std::vector<IntrusivePtr<StorageImpl>>& memory, std::vector<Tensor>& tensors,
+              std::vector<Tensor>& results);
 
 /// Does the pending steps by `plan`, gives the results' storages their memory, and forgets the steps. When an operator
 /// throws, storages that were not computed throw from then on when they are looked at.

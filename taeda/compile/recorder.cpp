@@ -85,6 +85,7 @@ void CallRecorder::start(State& state) {
   owner_ = &tls_thread_mark;
   state_ = &state;
   trace_ = &state.trace;
+  segment_.check = state.options.backend == CompileBackend::kDebug;
   segment_start_ = cursor_ = &trace_->root();
   now_ = trace_->tick();
   failed_ = false;

@@ -13,7 +13,7 @@ class State : public std::enable_shared_from_this<State> {
   explicit State(const CompileOptions& o)
       : options(o),
         trace({static_cast<size_t>(o.max_versions), o.dynamic, o.background, log_wanted()},
-              {true, o.backend == CompileBackend::kJit, o.code_from_elements, o.cache_dir}) {}
+              {true, o.backend == CompileBackend::kJit || o.backend == CompileBackend::kDebug, o.code_from_elements, o.cache_dir}) {}
   const CompileOptions options;
   Trace trace;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random programs, eager against compiled, bit by bit. TAEDA_FUZZ_PROGRAMS and TAEDA_FUZZ_SEED choose how many and from which
-// seed on; TAEDA_FUZZ_JIT has every fused loop compiled; TAEDA_FUZZ_LOG names a file for the counts.
+// seed on; TAEDA_FUZZ_JIT has every fused loop compiled; TAEDA_FUZZ_DEBUG has the debug backend compare every unit as well;
+// TAEDA_FUZZ_BACKGROUND has plans made on another thread; TAEDA_FUZZ_LOG names a file for the counts.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -52,8 +53,10 @@ std::string check(uint64_t seed, Tally& tally) {
   for (const Instruction& i : program.instructions()) {
     ++Program::counts()[i.op ? std::string("op ") + i.op->name : str("feature ", static_cast<int>(i.kind))];
   }
-  const bool jit = std::getenv("TAEDA_FUZZ_JIT") != nullptr;
-  CompileOptions options{.backend = jit ? CompileBackend::kJit : CompileBackend::kInterpreter};
+  CompileOptions options{.backend = CompileBackend::kInterpreter};
+  if (std::getenv("TAEDA_FUZZ_JIT")) options.backend = CompileBackend::kJit;
+  if (std::getenv("TAEDA_FUZZ_DEBUG")) options.backend = CompileBackend::kDebug;
+  options.background = std::getenv("TAEDA_FUZZ_BACKGROUND") != nullptr;
   options.code_from_elements = 0;
   options.step_aside = false;
   const auto fast = compile([&](const Inputs& in, int number) { return program.run(in, number); }, options);
