@@ -443,6 +443,7 @@ Graph capture(const Function& function, const std::vector<Tensor>& examples, con
   tls_modes.active |= kModeCapture;
   tls_modes.capture = static_cast<::taeda::capture::Recorder*>(&recorder);
   recorder.end(function(inputs), examples);
+  renumber(graph);
   graph.verify();
   return graph;
 }

@@ -6,13 +6,11 @@
 #pragma once
 
 #include <functional>
-#include <utility>
 
 #include "taeda/graph/graph.h"
 
 namespace taeda::graph {
 
-using States = std::vector<std::pair<std::string, Tensor>>;
 using Function = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
 
 /// Tensors of the program that are among `states` become states by name, others constants. The function must be one of its inputs'

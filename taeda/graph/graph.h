@@ -4,6 +4,8 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "taeda/ops/registry.h"
@@ -12,6 +14,8 @@ namespace taeda::graph {
 
 /// The number of a value.
 using Id = int32_t;
+/// Tensors by name.
+using States = std::vector<std::pair<std::string, Tensor>>;
 
 struct Type {
   ScalarType dtype = kFloat;
@@ -62,18 +66,27 @@ struct TAEDA_API Graph {
   std::vector<Id> inputs, outputs;
   std::vector<Mutation> mutations;
 
-  /// One node a line.
+  /// One node a line; parse() reads it. Constants of more than 64 elements and states are named only.
   std::string text() const;
+  /// What text() only names, for parse(): memory of constants as "%3", states by name.
+  States stored() const;
   /// For Graphviz.
   std::string dot() const;
   /// Throws Error where the graph breaks a rule: values are made once and before they are used, arguments fit the schemas.
   void verify() const;
 };
 
+/// The graph of a text, values numbered in the text's order. `tensors` are what the text only names; states share them, constants may.
+/// Throws ValueError, naming line and column, where the text is wrong, breaks a rule of graphs, or a tensor is missing or does not fit.
+TAEDA_API Graph parse(std::string_view text, const States& tensors = {});
+
 /// "add.Tensor"
 TAEDA_API std::string name_of(const OpInfo& op);
 /// The values a node reads, in order.
 TAEDA_API std::vector<Id> operands(const Node& node);
+
+/// Numbers the values anew as text() shows them, and forgets states, constants and results that nothing makes or reads.
+TAEDA_API void renumber(Graph& graph);
 
 /// Runs the operators one by one; bitwise what the captured function gives. Inputs must have the captured dtypes and sizes.
 TAEDA_API std::vector<Tensor> run(const Graph& graph, const std::vector<Tensor>& inputs);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dead code and common subexpressions.
-#include <map>
+#include <algorithm>
+#include <numeric>
+#include <unordered_map>
 
-#include "taeda/graph/graph.h"
+#include "taeda/graph/text.h"
+#include "taeda/graph/verify.h"
 
 namespace taeda::graph {
 
@@ -18,48 +21,67 @@ size_t remove_dead(Graph& graph) {
     for (const Update& u : node.updates) need |= wanted[static_cast<size_t>(u.value)];
     if (!need) continue;
     for (const Id id : operands(node)) wanted[static_cast<size_t>(id)] = true;
-    kept.insert(kept.begin(), std::move(node));
+    kept.push_back(std::move(node));
   }
+  std::reverse(kept.begin(), kept.end());
   const size_t gone = graph.nodes.size() - kept.size();
   graph.nodes = std::move(kept);
+  renumber(graph);
   return gone;
 }
 
 namespace {
-void rename(Arg& arg, const std::vector<Id>& names) {
-  if (arg.value >= 0) arg.value = names[static_cast<size_t>(arg.value)];
-  for (Arg& item : arg.items) rename(item, names);
+
+/// Values whose memory an output is or shows: what makes them stays apart, for a caller may write what it gets.
+std::vector<bool> given_out(const Graph& graph) {
+  std::vector<bool> out(graph.values.size());
+  for (const Id id : graph.outputs) out[static_cast<size_t>(id)] = true;
+  for (size_t n = graph.nodes.size(); n-- > 0;) {
+    const Node& node = graph.nodes[n];
+    const bool shown = node.op->kind == OpKind::kView && std::any_of(node.results.begin(), node.results.end(), [&](Id id) {
+      return id >= 0 && out[static_cast<size_t>(id)];
+    });
+    if (!shown) continue;
+    for (const Id id : operands(node)) out[static_cast<size_t>(id)] = true;
+  }
+  return out;
 }
 
-/// The node alone as text, its results left out: equal for equal work.
-std::string key_of(const Graph& graph, const Node& node) {
-  Graph alone;
-  alone.values = graph.values;
-  for (Datum& v : alone.values) v.origin = Origin::kResult;
-  Node call = node;
-  call.results.clear();
-  call.path.clear();
-  call.updates.clear();
-  alone.nodes.push_back(std::move(call));
-  return alone.text();
+std::vector<Id> made_by(const Node& node) {
+  std::vector<Id> ids = node.results;
+  for (const Update& u : node.updates) ids.push_back(u.value);
+  return ids;
 }
+
+/// Whether `node`, which does what `first` does, can give way to it.
+bool replaceable(const Graph& graph, const std::vector<Id>& first, const std::vector<Id>& node, const std::vector<bool>& given_out) {
+  if (first.size() != node.size()) return false;
+  for (size_t i = 0; i < node.size(); ++i) {
+    if ((first[i] < 0) != (node[i] < 0)) return false;
+    if (node[i] < 0) continue;
+    const auto at = static_cast<size_t>(node[i]);
+    if (given_out[at] || graph.values[at].type != graph.values[static_cast<size_t>(first[i])].type) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 size_t join_common(Graph& graph) {
   std::vector<Id> names(graph.values.size());
-  for (size_t id = 0; id < names.size(); ++id) names[id] = static_cast<Id>(id);
-  std::map<std::string, size_t> seen;
+  std::iota(names.begin(), names.end(), 0);
+  const std::vector<bool> out = given_out(graph);
+  std::unordered_map<std::string, std::vector<Id>> seen;
   std::vector<Node> kept;
   for (Node& node : graph.nodes) {
-    for (Arg& arg : node.args) rename(arg, names);
+    replace_values(node, names);
     if (!node.random) {
-      const auto [at, fresh] = seen.emplace(key_of(graph, node), kept.size());
-      if (!fresh) {
-        const Node& first = kept[at->second];
-        for (size_t i = 0; i < node.results.size(); ++i) {
-          if (node.results[i] >= 0) names[static_cast<size_t>(node.results[i])] = first.results[i];
+      const std::vector<Id> ids = made_by(node);
+      const auto [at, fresh] = seen.emplace(call_of(node), ids);
+      if (!fresh && replaceable(graph, at->second, ids, out)) {
+        for (size_t i = 0; i < ids.size(); ++i) {
+          if (ids[i] >= 0) names[static_cast<size_t>(ids[i])] = at->second[i];
         }
-        for (size_t i = 0; i < node.updates.size(); ++i) names[static_cast<size_t>(node.updates[i].value)] = first.updates[i].value;
         continue;
       }
     }
@@ -67,8 +89,7 @@ size_t join_common(Graph& graph) {
   }
   const size_t gone = graph.nodes.size() - kept.size();
   graph.nodes = std::move(kept);
-  for (Id& id : graph.outputs) id = names[static_cast<size_t>(id)];
-  for (Mutation& m : graph.mutations) m.value = names[static_cast<size_t>(m.value)];
+  replace_values(graph, names);
   return gone;
 }
 

@@ -62,6 +62,11 @@ std::string check(uint64_t seed, Tally& tally) {
     if (pass == 1) join_common(g);
     if (pass == 2) remove_dead(g);
     g.verify();
+    if (pass == 0) {
+      const std::string text = g.text();
+      g = parse(text, g.stored());
+      if (g.text() != text) return "read back otherwise: " + text + g.text();
+    }
     for (int number = 0; number < 2; ++number) {
       const Tensors b = inputs_of(program, number);
       const std::string where = str("pass ", pass, ", inputs ", number, ", ", program.text(), g.text());

@@ -46,6 +46,13 @@ def function_only(schema):
     return schema.name.startswith("special_")
 
 
+def scalar_overload(args, name):
+    """Each overload of a name has a name of its own."""
+    if args[0].name == "condition":
+        return {"self": "ScalarSelf", "other": "ScalarOther"}[name]
+    return {"self": "Scalar_self", "x": "x_scalar", "n": "n_scalar"}.get(name, "Scalar")
+
+
 def own_overloads(d):
     result = [d.schema]
     for name in setting(d, "scalar_overloads").split():
@@ -53,7 +60,7 @@ def own_overloads(d):
         for a in s.args:
             if a.name == name:
                 a.type = "Scalar"
-        s.overload = "Scalar" if name != "self" else "Scalar_self"
+        s.overload = scalar_overload(d.schema.args, name)
         head = s.name + "." + s.overload
         body = d.schema.text[d.schema.text.index("("):].replace(f"Tensor {name}", f"Scalar {name}", 1)
         s.text = head + body
