@@ -110,12 +110,12 @@ Check::States Check::generator_states(const std::vector<size_t>& steps) const {
 
 /// False when a step throws, or reads memory that nobody has written.
 bool Check::run_reference(const std::vector<size_t>& steps, Memory& memory) const {
-  std::vector<Tensor> tensors, results;
+  Operands operands;
   try {
     for (const size_t i : steps) {
       const Pending& pending = segment_.pending[i];
       if (uninitialised(*pending.step)) return false;
-      run_step(*pending.step, segment_.numbers.data() + pending.first_number, memory, tensors, results);
+      run_step(*pending.step, segment_.numbers.data() + pending.first_number, memory, operands);
       for (size_t k = 0; k < pending.step->result_storages.size(); ++k) {
         IntrusivePtr<StorageImpl>& made = memory[static_cast<size_t>(pending.step->first_result_value) + k];
         if (made->use_count() > 1) made = copy_of(*made);  // shared with something that outlives the call

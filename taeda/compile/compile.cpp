@@ -24,13 +24,6 @@ void check_folder(const std::string& path) {
 }
 }  // namespace
 
-struct Scope::Frame {
-  std::shared_ptr<State> state;  ///< a call may outlive the last handle to the function
-  CallRecorder& recorder;
-  uint32_t active;
-  void* capture;
-};
-
 Scope::Scope(State& state) {
   if (state.options.backend == CompileBackend::kEager || capture::active()) return;
   if (state.trace.aside_left.load(std::memory_order_relaxed) > 0 && state.trace.aside_left.fetch_sub(1, std::memory_order_relaxed) > 0) {
@@ -38,40 +31,33 @@ Scope::Scope(State& state) {
     return;
   }
   state.trace.enter();
-  frame_ = new Frame{state.shared_from_this(), CallRecorder::take(), tls_modes.active, tls_modes.capture};
-  frame_->recorder.start(state);
-  tls_modes.active |= kModeCapture;
-  tls_modes.capture = static_cast<capture::Recorder*>(&frame_->recorder);
+  recorder_ = &CallRecorder::take();
+  recorder_->start(state);
 }
 
 void Scope::finish() {
-  if (!frame_) return;
+  if (!recorder_) return;
   struct Leave {
     Scope& scope;
     ~Leave() { scope.leave(); }
   } leave{*this};
-  if (!frame_->recorder.stop() && frame_->state->options.step_aside && frame_->state->options.backend != CompileBackend::kDebug) {
-    frame_->state->trace.aside_left.store(kCallsAside, std::memory_order_relaxed);
+  State& state = recorder_->state();
+  if (!recorder_->stop() && state.options.step_aside && state.options.backend != CompileBackend::kDebug) {
+    state.trace.aside_left.store(kCallsAside, std::memory_order_relaxed);
   }
 }
 
 Scope::~Scope() {
-  if (!frame_) return;
+  if (!recorder_) return;
   // The function threw: what came before must have happened. An error of that work is second to the one on its way.
   try {
-    frame_->recorder.stop();
+    recorder_->stop();
   } catch (...) {
   }
   leave();
 }
 
-void Scope::leave() noexcept {
-  tls_modes.active = (tls_modes.active & ~static_cast<uint32_t>(kModeCapture)) | (frame_->active & kModeCapture);
-  tls_modes.capture = frame_->capture;
-  frame_->recorder.give_back();
-  frame_->state->trace.leave();
-  delete std::exchange(frame_, nullptr);
-}
+void Scope::leave() noexcept { std::exchange(recorder_, nullptr)->give_back(); }
 
 std::shared_ptr<State> make_state(const CompileOptions& options) {
   TAEDA_CHECK_VALUE(options.max_versions >= 1, "[compile] max_versions must be at least 1: got ", options.max_versions,

@@ -49,6 +49,7 @@ struct CompileOptions {
 
 namespace lazy {
 class State;
+class CallRecorder;
 
 /// Records the operators of this thread while it lives. Nested ones join the outermost.
 class TAEDA_API Scope {
@@ -61,9 +62,8 @@ class TAEDA_API Scope {
   void finish();
 
  private:
-  struct Frame;
   void leave() noexcept;
-  Frame* frame_ = nullptr;  ///< null where the outer scope, or nobody, records
+  CallRecorder* recorder_ = nullptr;  ///< null where the outer scope, or nobody, records
 };
 
 TAEDA_API std::shared_ptr<State> make_state(const CompileOptions& options);

@@ -11,13 +11,31 @@
 
 namespace taeda::lazy {
 
+namespace {
+bool is_alive(const SegmentValue& value) {
+  return value.storage && (!value.produced || value.storage->use_count() > 1);  // the segment holds one reference
+}
+AliveWords words_of(const std::vector<bool>& bits) {
+  AliveWords words((bits.size() + 63) / 64);
+  for (size_t v = 0; v < bits.size(); ++v) words[v / 64] |= static_cast<uint64_t>(bits[v]) << v % 64;
+  return words;
+}
+}  // namespace
+
 std::vector<bool> alive_values(const Segment& segment) {
   std::vector<bool> alive(segment.values.size());
-  for (size_t v = 0; v < alive.size(); ++v) {
-    const SegmentValue& value = segment.values[v];
-    alive[v] = value.storage && (!value.produced || value.storage->owners() > (value.watched ? 0u : 1u));
-  }
+  for (size_t v = 0; v < alive.size(); ++v) alive[v] = is_alive(segment.values[v]);
   return alive;
+}
+
+void find_alive(const Segment& segment, AliveWords& alive) {
+  alive.clear();
+  uint64_t word = 0;
+  for (size_t v = 0; v < segment.values.size(); ++v) {
+    word |= static_cast<uint64_t>(is_alive(segment.values[v])) << v % 64;
+    if (v % 64 == 63) alive.push_back(std::exchange(word, 0));
+  }
+  if (segment.values.size() % 64 != 0) alive.push_back(word);
 }
 
 namespace {
@@ -31,7 +49,7 @@ std::vector<Unit> single_units(const std::vector<bool>& needed) {
 }  // namespace
 
 Plan::Plan(const Step* before, const Segment& segment, std::vector<bool> alive_values, const LoopOptions& loops)
-    : start(before), first(segment.pending.front().step), alive(std::move(alive_values)) {
+    : start(before), first(segment.pending.front().step), alive(std::move(alive_values)), alive_words(words_of(alive)) {
   std::vector<bool> wanted = alive;
   std::vector<bool> needed(segment.pending.size());
   for (size_t i = segment.pending.size(); i-- > 0;) {
@@ -50,6 +68,7 @@ Plan::Plan(const Step* before, const Segment& segment, std::vector<bool> alive_v
   }
   units = loops.fuse ? fused_units(segment, alive, needed, loops) : single_units(needed);
   note_last_uses(segment);
+  note_handed_over(segment);
   // Measured on current x86 cores: what a matched step costs beyond its kernel, what one saves that is joined with others or not
   // needed, and what each element saves that is neither written nor read again: in the caches by generated and by interpreted
   // code, and beyond them.
@@ -82,6 +101,52 @@ void Plan::note_last_uses(const Segment& segment) {
   }
 }
 
+void Plan::note_handed_over(const Segment& segment) {
+  for (Unit& unit : units) {
+    for (const size_t i : unit.steps) {
+      const Step& step = *segment.pending[i].step;
+      for (size_t n = 0; n < step.result_storages.size(); ++n) {
+        const int32_t v = step.first_result_value + static_cast<int32_t>(n);
+        if (alive[static_cast<size_t>(v)]) unit.handed_over.push_back(v);
+      }
+    }
+  }
+}
+
+const Tensor* Operands::set(const Step& step, const Memory& memory) {
+  given_.clear();
+  for (const Operand& o : step.operands) {
+    Tensor& t = given_.emplace_back();
+    if (o.value < 0) continue;
+    if (spare_.empty()) {
+      t = Tensor(IntrusivePtr<TensorImpl>::adopt(TensorImpl::make(nullptr, kFloat, Device())));
+    } else {
+      t = std::move(spare_.back());
+      spare_.pop_back();
+    }
+    TensorImpl& impl = t.mutable_impl();
+    o.geometry.put(impl);
+    impl.untracked = true;  // the counters moved when the call was recorded
+    impl.storage = IntrusivePtr<StorageImpl>::adopt(memory[static_cast<size_t>(o.value)].get());
+  }
+  spare_.reserve(spare_.size() + given_.size());
+  return given_.data();
+}
+
+void Operands::clear() noexcept {
+  for (Tensor& t : given_) {
+    if (!t.defined()) continue;
+    TensorImpl& impl = t.mutable_impl();
+    if (impl.use_count() == 1 && !impl.view_base && !impl.autograd && !impl.extension && !impl.python_object) {
+      impl.storage.detach();
+      spare_.push_back(std::move(t));
+    } else {
+      StorageImpl::retain(impl.storage.get());
+    }
+  }
+  given_.clear();
+}
+
 namespace {
 
 /// Stands at storages whose computation failed.
@@ -97,7 +162,7 @@ FailedWatcher& failed_watcher() {
 }
 
 /// Puts the memory of the results where their values are.
-void place_results(const Step& step, std::vector<IntrusivePtr<StorageImpl>>& memory, std::vector<Tensor>& results) {
+void place_results(const Step& step, Memory& memory, std::vector<Tensor>& results) {
   TAEDA_CHECK(results.size() == step.results.size(), "[compile] ", step.target.name, " gave another number of results than when it was "
               "recorded: got ", results.size(), " for ", step.results.size(), "; report this operator");
   for (size_t k = 0; k < results.size(); ++k) {
@@ -111,53 +176,60 @@ void place_results(const Step& step, std::vector<IntrusivePtr<StorageImpl>>& mem
   results.clear();
 }
 
-struct Run {
-  const Plan& plan;
-  Segment& segment;
-  std::vector<IntrusivePtr<StorageImpl>> memory;  ///< by value number
-  std::vector<Tensor> tensors;
-  std::vector<Tensor> results;
-
-  Run(const Plan& p, Segment& s) : plan(p), segment(s), memory(s.values.size()) {
-    for (size_t v = 0; v < memory.size(); ++v) {
+/// Carries a segment out. While it lives, the storages that the segment knows lie in its memory, by value number.
+class Run {
+ public:
+  Run(const Plan& plan, Segment& segment) : plan_(plan), segment_(segment), memory_(segment.memory) {
+    memory_.resize(segment.values.size());
+    for (size_t v = 0; v < memory_.size(); ++v) {
       SegmentValue& value = segment.values[v];
       if (value.produced) continue;
-      memory[v] = value.storage;
       unwatch(value);
+      memory_[v] = std::move(value.storage);
+    }
+  }
+  ~Run() {
+    for (size_t v = 0; v < memory_.size(); ++v) {
+      SegmentValue& value = segment_.values[v];
+      if (!value.storage) value.storage = std::move(memory_[v]);
+    }
+    memory_.clear();
+  }
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+  void do_unit(const Unit& unit, Check* check) {
+    if (TAEDA_UNLIKELY(check != nullptr)) check->before(unit, memory_);
+    if (unit.fused) {
+      run_fused(unit, segment_, memory_);
+    } else {
+      const Pending& pending = segment_.pending[unit.steps[0]];
+      run_step(*pending.step, segment_.numbers.data() + pending.first_number, memory_, segment_.operands);
+    }
+    for (const int32_t v : unit.handed_over) hand_over(static_cast<size_t>(v));
+    if (TAEDA_UNLIKELY(check != nullptr)) check->after(unit, memory_);
+    for (const int32_t v : unit.last_uses) memory_[static_cast<size_t>(v)].reset();
+  }
+
+  void fail() noexcept {
+    for (SegmentValue& value : segment_.values) {
+      if (!value.produced || !value.watched) continue;
+      value.watched = false;
+      value.storage->watcher.store(&failed_watcher(), std::memory_order_release);
     }
   }
 
+ private:
   static void unwatch(SegmentValue& value) {
     if (!value.watched) return;
     value.watched = false;
     value.storage->watcher.store(nullptr, std::memory_order_release);
   }
 
-  void do_unit(const Unit& unit, Check* check) {
-    if (TAEDA_UNLIKELY(check != nullptr)) check->before(unit, memory);
-    if (unit.fused) {
-      run_fused(unit, segment, memory);
-      for (const size_t i : unit.steps) hand_over_results(*segment.pending[i].step);
-    } else {
-      const Pending& pending = segment.pending[unit.steps[0]];
-      run_step(*pending.step, segment.numbers.data() + pending.first_number, memory, tensors, results);
-      hand_over_results(*pending.step);
-    }
-    if (TAEDA_UNLIKELY(check != nullptr)) check->after(unit, memory);
-    for (const int32_t v : unit.last_uses) memory[static_cast<size_t>(v)].reset();
-  }
-
-  void hand_over_results(const Step& step) {
-    for (size_t n = 0; n < step.result_storages.size(); ++n) {
-      const size_t v = static_cast<size_t>(step.first_result_value) + n;
-      if (plan.alive[v]) hand_over(v);
-    }
-  }
-
   /// The storage that the program holds takes the computed memory.
   void hand_over(size_t v) {
-    IntrusivePtr<StorageImpl>& computed = memory[v];
-    SegmentValue& value = segment.values[v];
+    IntrusivePtr<StorageImpl>& computed = memory_[v];
+    SegmentValue& value = segment_.values[v];
     if (computed->use_count() > 1) {  // shared with something that outlives the call
       auto copy = IntrusivePtr<StorageImpl>::adopt(StorageImpl::allocate(computed->nbytes, computed->device));
       if (computed->nbytes) std::memcpy(copy->data, computed->bytes(), computed->nbytes);
@@ -165,36 +237,28 @@ struct Run {
     }
     value.storage->take_memory(*computed);
     unwatch(value);
-    computed = value.storage;
+    computed = std::move(value.storage);
   }
 
-  void fail() noexcept {
-    for (SegmentValue& value : segment.values) {
-      if (!value.produced || !value.watched) continue;
-      value.watched = false;
-      value.storage->watcher.store(&failed_watcher(), std::memory_order_release);
-    }
-  }
+  const Plan& plan_;
+  Segment& segment_;
+  Memory& memory_;
 };
 
 }  // namespace
 
-void run_step(const Step& step, const Scalar* numbers, std::vector<IntrusivePtr<StorageImpl>>& memory, std::vector<Tensor>& tensors,
-              std::vector<Tensor>& results) {
-  tensors.clear();
-  results.clear();
-  for (const Operand& o : step.operands) {
-    if (o.value < 0) {
-      tensors.emplace_back();
-      continue;
-    }
-    Tensor t = o.geometry.over(memory[static_cast<size_t>(o.value)]);
-    t.mutable_impl().untracked = true;  // the counters moved when the call was recorded
-    tensors.push_back(std::move(t));
+void run_step(const Step& step, const Scalar* numbers, Memory& memory, Operands& operands) {
+  struct Clear {
+    Operands& operands;
+    ~Clear() { operands.clear(); }
+  };
+  operands.results.clear();
+  {
+    const Clear clear{operands};
+    const Tensor* tensors = operands.set(step, memory);
+    step.target.run({tensors, step.operands.size(), step.words.data(), numbers, step.target.variant, step.target.detail, operands.results});
   }
-  step.target.run({tensors.data(), tensors.size(), step.words.data(), numbers, step.target.variant, step.target.detail, results});
-  tensors.clear();
-  if (!step.results.empty()) place_results(step, memory, results);
+  if (!step.results.empty()) place_results(step, memory, operands.results);
 }
 
 void run(const Plan& plan, Segment& segment) {
@@ -202,12 +266,13 @@ void run(const Plan& plan, Segment& segment) {
   Run state(plan, segment);
   try {
     std::unique_ptr<Check> check;
-    if (TAEDA_UNLIKELY(segment.check)) check = std::make_unique<Check>(plan, segment, state.memory);
+    if (TAEDA_UNLIKELY(segment.check)) check = std::make_unique<Check>(plan, segment, segment.memory);
     for (const Unit& unit : plan.units) state.do_unit(unit, check.get());
-    if (TAEDA_UNLIKELY(check != nullptr)) check->finish(state.memory);
+    if (TAEDA_UNLIKELY(check != nullptr)) check->finish(segment.memory);
   } catch (...) {
     state.fail();
     segment.pending.clear();
+    segment.operands.results.clear();
     throw;
   }
   segment.pending.clear();

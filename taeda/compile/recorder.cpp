@@ -22,11 +22,25 @@ thread_local constinit char tls_thread_mark = 0;
 struct Spare {
   std::mutex mutex;
   std::vector<CallRecorder*> recorders;
+
+  void add(CallRecorder* r) {
+    const std::lock_guard lock(mutex);
+    recorders.push_back(r);
+  }
 };
 Spare& spare() {
   static auto* s = new Spare;
   return *s;
 }
+/// The thread keeps one for itself.
+struct Own {
+  CallRecorder* recorder = nullptr;
+  constexpr Own() = default;
+  ~Own() {
+    if (recorder) spare().add(std::exchange(recorder, nullptr));
+  }
+};
+thread_local constinit Own tls_own;
 
 std::vector<uint8_t> generator_state() {
   GeneratorImpl& generator = cpu_generator();
@@ -67,6 +81,7 @@ void StorageMap::clear() {
 }
 
 CallRecorder& CallRecorder::take() {
+  if (CallRecorder* own = std::exchange(tls_own.recorder, nullptr)) return *own;
   Spare& s = spare();
   const std::lock_guard lock(s.mutex);
   if (s.recorders.empty()) return *new CallRecorder;
@@ -74,17 +89,25 @@ CallRecorder& CallRecorder::take() {
   s.recorders.pop_back();
   return *r;
 }
-void CallRecorder::give_back() {
-  Spare& s = spare();
-  const std::lock_guard lock(s.mutex);
-  s.recorders.push_back(this);
+void CallRecorder::give_back() noexcept {
+  tls_modes.active = (tls_modes.active & ~static_cast<uint32_t>(kModeCapture)) | (outer_active_ & kModeCapture);
+  tls_modes.capture = outer_capture_;
+  state_->trace.leave();
+  state_.reset();
+  if (!tls_own.recorder) tls_own.recorder = this;
+  else spare().add(this);
 }
 
 void CallRecorder::start(State& state) {
+  outer_active_ = tls_modes.active;
+  outer_capture_ = tls_modes.capture;
+  tls_modes.active |= kModeCapture;
+  tls_modes.capture = static_cast<capture::Recorder*>(this);
   const std::lock_guard lock(mutex_);
   owner_ = &tls_thread_mark;
-  state_ = &state;
+  state_ = state.shared_from_this();
   trace_ = &state.trace;
+  matched_ = 0;
   segment_.check = state.options.backend == CompileBackend::kDebug;
   segment_start_ = cursor_ = &trace_->root();
   now_ = trace_->tick();
@@ -98,6 +121,7 @@ bool CallRecorder::stop() {
   struct Reset {
     CallRecorder& r;
     ~Reset() {
+      r.trace_->matched.fetch_add(r.matched_, std::memory_order_relaxed);
       r.trace_ = nullptr;
       r.owner_ = nullptr;
     }
@@ -106,6 +130,7 @@ bool CallRecorder::stop() {
   return !all_matched_ || failed_ || gain_ >= 0;
 }
 
+/// Why the call cannot be recorded. What other threads have recorded for its tensors is done first.
 const char* CallRecorder::refusal(const capture::Call& call) {
   const OpInfo* info = call.target.info;
   if (info && *info->shape_from) {
@@ -115,21 +140,20 @@ const char* CallRecorder::refusal(const capture::Call& call) {
       if (t && (t->dtype == kBool || t->dtype == kByte)) return "the shape of a result depends on a mask's values";
     }
   }
+  bool on_cpu = true;
   for (const TensorImpl* t : call.tensors) {
-    if (t && !t->device_.is_cpu()) return "a tensor is not on the CPU";
+    if (!t) continue;
+    on_cpu = on_cpu && t->device_.is_cpu();
+    const StorageWatcher* other = t->storage->watcher.load(std::memory_order_acquire);
+    if (TAEDA_UNLIKELY(other && other != this)) t->storage->bytes();
   }
-  return nullptr;
+  return on_cpu ? nullptr : "a tensor is not on the CPU";
 }
 
 capture::Answer CallRecorder::begin(capture::Call& call) {
   if (owner_ != &tls_thread_mark) {  // a task of the pool that runs for the owner
     finish();
     return capture::Answer::kRun;
-  }
-  for (const TensorImpl* t : call.tensors) {
-    if (!t) continue;
-    const StorageWatcher* other = t->storage->watcher.load(std::memory_order_acquire);
-    if (other && other != this) t->storage->bytes();  // recorded on another thread
   }
   const char* refused = refusal(call);
   const std::lock_guard lock(mutex_);
@@ -155,17 +179,25 @@ capture::Answer CallRecorder::begin(capture::Call& call) {
   return capture::Answer::kRecord;
 }
 
-/// Gives every storage of the call a number.
+/// Gives every storage of the call a number. What the last way went from here on is tried first: no search is needed then.
 void CallRecorder::number(const capture::Call& call) {
   operand_values_.clear();
   escaped_ = false;
-  for (const TensorImpl* t : call.tensors) {
+  const Step* likely = cursor_->first_child.load(std::memory_order_acquire);
+  const Operand* guess = likely && likely->operands.size() == call.tensors.size() ? likely->operands.data() : nullptr;
+  for (size_t i = 0; i < call.tensors.size(); ++i) {
+    const TensorImpl* t = call.tensors[i];
     if (!t) {
       operand_values_.push_back(-1);
       continue;
     }
     StorageImpl* s = t->storage.get();
     escaped_ = escaped_ || s->pointer_escaped.load(std::memory_order_relaxed);
+    if (guess && guess[i].value >= 0 && static_cast<size_t>(guess[i].value) < segment_.values.size() &&
+        segment_.values[static_cast<size_t>(guess[i].value)].storage.get() == s) {
+      operand_values_.push_back(guess[i].value);
+      continue;
+    }
     int32_t value = s->watcher.load(std::memory_order_relaxed) == this ? static_cast<int32_t>(s->watch_number) : numbers_.find(s);
     if (value < 0) {
       value = static_cast<int32_t>(segment_.values.size());
@@ -205,17 +237,17 @@ void CallRecorder::take_step(Step& step, capture::Call& call) {
   step.last_used.store(now_, std::memory_order_relaxed);
   for (const Write& w : step.writes) {
     TensorImpl& t = *call.tensors[w.operand];
-    t.storage->version.fetch_add(w.versions, std::memory_order_relaxed);
-    t.storage->writes.fetch_add(w.writes, std::memory_order_relaxed);
-    const_cast<TensorImpl&>(counted(t)).own_version.fetch_add(w.own_versions, std::memory_order_relaxed);
+    if (w.versions) t.storage->version.fetch_add(w.versions, std::memory_order_relaxed);
+    if (w.writes) t.storage->writes.fetch_add(w.writes, std::memory_order_relaxed);
+    if (w.own_versions) const_cast<TensorImpl&>(counted(t)).own_version.fetch_add(w.own_versions, std::memory_order_relaxed);
     watch(step.operands[w.operand].value);
   }
   for (const ResultStorage& s : step.result_storages) {
-    SegmentValue& value = segment_.values.emplace_back();
-    value.storage = IntrusivePtr<StorageImpl>::adopt(StorageImpl::announce(s.bytes, Device()));
-    value.storage->version.store(s.version, std::memory_order_relaxed);
-    value.produced = value.result = true;
-    watch(static_cast<int32_t>(segment_.values.size()) - 1);
+    StorageImpl* storage = StorageImpl::announce(s.bytes, Device());
+    storage->version.store(s.version, std::memory_order_relaxed);
+    storage->watch_number = static_cast<uint32_t>(segment_.values.size());
+    storage->watcher.store(this, std::memory_order_release);
+    segment_.values.push_back({IntrusivePtr<StorageImpl>::adopt(storage), true, true, true});
   }
   call.results.reserve(step.results.size());
   for (const Operand& r : step.results) {
@@ -224,7 +256,7 @@ void CallRecorder::take_step(Step& step, capture::Call& call) {
   segment_.pending.push_back({&step, segment_.numbers.size()});
   segment_.numbers.insert(segment_.numbers.end(), call.numbers.begin(), call.numbers.end());
   cursor_ = &step;
-  trace_->matched.fetch_add(1, std::memory_order_relaxed);
+  ++matched_;
 }
 
 void CallRecorder::watch(int32_t number) {
@@ -312,10 +344,14 @@ void CallRecorder::note_writes(Step& step, const capture::Call& call) {
   }
 }
 
-/// Numbers the results' storages. False when a result shares memory with an argument, or an argument changed its geometry.
+/// Numbers the results' storages. False when a result shares memory with an argument, or an argument changed its geometry or
+/// storage.
 bool CallRecorder::place_results(Step& step, const capture::Call& call) {
   for (size_t i = 0; i < call.tensors.size(); ++i) {
-    if (call.tensors[i] && !recorded_operands_[i].geometry.matches(*call.tensors[i])) return false;
+    const TensorImpl* t = call.tensors[i];
+    if (!t) continue;
+    const Operand& o = recorded_operands_[i];
+    if (!o.geometry.matches(*t) || segment_.values[static_cast<size_t>(o.value)].storage != t->storage) return false;
   }
   for (const Tensor& r : call.results) {
     if (!r.defined()) continue;
@@ -401,12 +437,12 @@ void CallRecorder::close(const char* note, Step* end) {
   }
   trace_->segments.fetch_add(1, std::memory_order_relaxed);
   if (!segment_.pending.empty()) {
-    std::vector<bool> alive = alive_values(segment_);
+    find_alive(segment_, alive_);
     const Plan* plan = end->plans.load(std::memory_order_acquire);
-    while (plan && !(plan->start == segment_start_ && plan->first == segment_.pending.front().step && plan->alive == alive)) plan = plan->next;
-    if (!plan) {
-      plan = make_plan(*end, std::move(alive));
+    while (plan && !(plan->start == segment_start_ && plan->first == segment_.pending.front().step && plan->alive_words == alive_)) {
+      plan = plan->next;
     }
+    if (!plan) plan = make_plan(*end, alive_values(segment_));
     cursor_ = end;
     gain_ += plan->gain;
     carry_out(*plan);

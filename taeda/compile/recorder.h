@@ -33,9 +33,12 @@ class CallRecorder final : public capture::Recorder, public StorageWatcher {
  public:
   /// One for the calling thread's next call; recorders are kept for reuse and never destroyed.
   static CallRecorder& take();
-  void give_back();
+  /// Ends what `start` began.
+  void give_back() noexcept;
 
+  /// Stands in for kernels on this thread from here on.
   void start(State& state);
+  State& state() const { return *state_; }
   /// Ends the last segment. False when the call would have been faster without recording.
   bool stop();
 
@@ -51,7 +54,7 @@ class CallRecorder final : public capture::Recorder, public StorageWatcher {
     uint32_t version, writes, own_version;
   };
 
-  static const char* refusal(const capture::Call& call);
+  const char* refusal(const capture::Call& call);
   void number(const capture::Call& call);
   Step* find_follower(const capture::Call& call);
   bool equal(const Step& step, const capture::Call& call) const;
@@ -69,17 +72,21 @@ class CallRecorder final : public capture::Recorder, public StorageWatcher {
 
   std::mutex mutex_;
   const void* owner_ = nullptr;  ///< identifies the thread
-  State* state_ = nullptr;
+  std::shared_ptr<State> state_;  ///< a call may outlive the last handle to the function
+  uint32_t outer_active_ = 0;     ///< the modes before this call
+  void* outer_capture_ = nullptr;
   Trace* trace_ = nullptr;
   Step* segment_start_ = nullptr;
   Step* cursor_ = nullptr;
   uint64_t now_ = 0;
+  uint64_t matched_ = 0;
   double gain_ = 0;      ///< of the plans of this call
   bool all_matched_ = true;
   bool failed_ = false;  ///< an operator threw when its turn came: the rest of the call runs eagerly
   std::atomic<bool> kernel_runs_{false};  ///< a kernel that is being recorded runs
   Segment segment_;
   StorageMap numbers_;
+  AliveWords alive_;
   SmallVector<int32_t, 16> operand_values_;  ///< of the call at hand
   bool escaped_ = false;                     ///< the call at hand has a tensor whose raw pointer the program holds
   std::vector<Operand> recorded_operands_;

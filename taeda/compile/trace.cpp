@@ -17,16 +17,25 @@ Geometry::Geometry(const TensorImpl& t)
 }
 
 Tensor Geometry::over(IntrusivePtr<StorageImpl> storage) const {
-  TensorImpl* t = TensorImpl::make(std::move(storage), dtype, Device());
-  Tensor result(IntrusivePtr<TensorImpl>::adopt(t));
-  t->offset = offset;
-  t->set_ndim(ndim);
-  std::copy_n(dims.data(), ndim, t->sizes_data());
-  std::copy_n(dims.data() + ndim, ndim, t->strides_data());
-  t->numel = numel;
-  t->contiguous = contiguous;
-  if (wrapped_number) t->flags |= kFlagWrappedNumber;
+  Tensor result(IntrusivePtr<TensorImpl>::adopt(TensorImpl::make(std::move(storage), dtype, Device())));
+  put(result.mutable_impl());
   return result;
+}
+
+void Geometry::put(TensorImpl& t) const {
+  t.flags = static_cast<uint8_t>((tls_modes.inference ? kFlagInference : 0) | (wrapped_number ? kFlagWrappedNumber : 0));
+  t.dtype = dtype;
+  t.contiguous = contiguous;
+  t.offset = offset;
+  t.numel = numel;
+  if (ndim != t.ndim) t.set_ndim(ndim);
+  int64_t* const sizes = t.sizes_data();
+  int64_t* const strides = t.strides_data();
+  const int64_t* from = dims.data();
+  for (size_t d = 0; d < ndim; ++d) {
+    sizes[d] = from[d];
+    strides[d] = from[ndim + d];
+  }
 }
 
 namespace {

@@ -40,6 +40,8 @@ struct Geometry {
   IntArrayRef strides() const { return {dims.data() + ndim, ndim}; }
   /// A tensor of this geometry over `storage`, unknown to autograd.
   Tensor over(IntrusivePtr<StorageImpl> storage) const;
+  /// Gives `t` this geometry.
+  void put(TensorImpl& t) const;
 };
 
 /// A tensor argument: value number `value` of the segment seen through a geometry. Storages are numbered in the order in
