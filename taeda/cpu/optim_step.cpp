@@ -42,11 +42,11 @@ struct Sgd {
 /// Adam (Kingma, Ba 2015), AdamW (Loshchilov, Hutter 2019) when decoupled, AMSGrad (Reddi et al. 2018).
 template <class V>
 struct Adam {
-  V decay, shrink, keep1, beta2, keep2, step_size, bias2_sqrt, eps;
+  V decay, shrink, keep1, beta2, keep2, step_size, bias2_scale, eps;
   bool amsgrad;
   Adam(const OptimStepArgs& a, const OptimTensor& t)
       : decay(a.decoupled ? 0.0 : a.weight_decay), shrink(a.decoupled ? 1 - a.lr * a.weight_decay : 1.0), keep1(1 - a.beta1),
-        beta2(a.beta2), keep2(1 - a.beta2), step_size(t.step_size), bias2_sqrt(t.bias2_sqrt), eps(a.eps), amsgrad(a.amsgrad) {}
+        beta2(a.beta2), keep2(1 - a.beta2), step_size(t.step_size), bias2_scale(1 / t.bias2_sqrt), eps(a.eps), amsgrad(a.amsgrad) {}
   HWY_INLINE void operator()(V& p, V g, V* s) const {
     p = p * shrink;
     g = g + decay * p;
@@ -54,7 +54,7 @@ struct Adam {
     s[1] = beta2 * s[1] + keep2 * g * g;
     V second = s[1];
     if (amsgrad) second = s[2] = maximum(s[2], s[1]);
-    p = p - step_size * s[0] / (sqrt(second) / bias2_sqrt + eps);
+    p = p - step_size * s[0] / (sqrt(second) * bias2_scale + eps);
   }
 };
 
@@ -187,9 +187,11 @@ struct Asgd {
   }
 };
 
-template <class T, template <class> class Rule>
+/// `kStates`: how many states there are, the first ones; -1: to be found out.
+template <class T, template <class> class Rule, int kStates = -1>
 void step_range(const OptimStepArgs& args, const OptimTensor& t, int64_t begin, int64_t end) {
   using V = Vec<T>;
+  const auto has = [](int k, const auto& s) { return kStates < 0 ? s[k] != nullptr : k < kStates; };
   constexpr int64_t kLanes = static_cast<int64_t>(V::kLanes);
   const Rule<V> rule(args, t);
   const V scale((args.maximize ? -1.0 : 1.0) * args.inverse_scale);
@@ -199,16 +201,17 @@ void step_range(const OptimStepArgs& args, const OptimTensor& t, int64_t begin, 
   const auto update = [&](T* param, const T* grad, T* const* s) {
     V value = V::load(param);
     V states[3];
-    for (int k = 0; k < 3; ++k) states[k] = s[k] ? V::load(s[k]) : V(0.0);
+    for (int k = 0; k < 3; ++k) states[k] = has(k, s) ? V::load(s[k]) : V(0.0);
     rule(value, scale * V::load(grad), states);
     value.store(param);
     for (int k = 0; k < 3; ++k) {
-      if (s[k]) states[k].store(s[k]);
+      if (has(k, s)) states[k].store(s[k]);
     }
   };
   int64_t i = begin;
   for (; i + kLanes <= end; i += kLanes) {
-    T* const s[3] = {state[0] ? state[0] + i : nullptr, state[1] ? state[1] + i : nullptr, state[2] ? state[2] + i : nullptr};
+    T* s[3];
+    for (int k = 0; k < 3; ++k) s[k] = has(k, state) ? state[k] + i : nullptr;
     update(p + i, g + i, s);
   }
   if (i == end) return;
@@ -233,7 +236,7 @@ template <class T>
 void step_tensor(const OptimStepArgs& args, const OptimTensor& t, int64_t begin, int64_t end) {
   switch (args.rule) {
     case OptimRule::kSgd: return step_range<T, Sgd>(args, t, begin, end);
-    case OptimRule::kAdam: return step_range<T, Adam>(args, t, begin, end);
+    case OptimRule::kAdam: return args.amsgrad ? step_range<T, Adam>(args, t, begin, end) : step_range<T, Adam, 2>(args, t, begin, end);
     case OptimRule::kAdagrad: return step_range<T, Adagrad>(args, t, begin, end);
     case OptimRule::kRmsprop: return step_range<T, Rmsprop>(args, t, begin, end);
     case OptimRule::kAdadelta: return step_range<T, Adadelta>(args, t, begin, end);

@@ -223,7 +223,9 @@ void reduce_floating(const ReduceArgs& a, const SumLoops<T>* table, const Extrem
   }
 }
 
-void reduce_cpu(const KernelContext&, const ReduceArgs& a) {
+void reduce_cpu(const KernelContext&, const ReduceArgs& args) {
+  ReduceArgs a = args;
+  if (a.n == 1 && a.inner == 1) std::swap(a.outer, a.inner);  // rows of one element are the columns of one row
   const ReduceLoops& loops = reduce_loops();
   switch (a.dtype) {
     case kFloat: return reduce_floating<float>(a, loops.sum_f32, loops.extreme_f32);

@@ -86,6 +86,7 @@ Tensor sum_to(const Tensor& tensor, IntArrayRef sizes) {
   for (size_t d = 0; d < static_cast<size_t>(tensor.dim()); ++d) {
     if (d < lead || (sizes[d - lead] == 1 && tensor.sizes()[d] != 1)) dims.push_back(static_cast<int64_t>(d));
   }
+  if (dims.size() == lead) return tensor.sum(IntArrayRef(dims), false);
   const Tensor summed = dims.empty() ? tensor : tensor.sum(IntArrayRef(dims), true);
   return lead > 0 ? summed.reshape(sizes) : summed;
 }

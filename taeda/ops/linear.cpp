@@ -43,7 +43,7 @@ struct Linear {
     const Tensor w = weight.dim() == 2 ? weight : weight.unsqueeze(0);
     const int64_t flat[2] = {rows, out}, strides[2] = {out, 1};
     const Tensor y = result.dim() == 2 ? result : make_view(result, IntArrayRef(flat, 2), IntArrayRef(strides, 2), result.storage_offset());
-    detail::matrix_product(y, x, w.t(), 1, 0, fused ? *bias : Tensor());
+    detail::matrix_product(y, x, w, 1, 0, fused ? *bias : Tensor(), /*b_transposed=*/true);
     if (has_bias && !fused) {
       Tensor sum = result.add(*bias);
       TAEDA_CHECK(sum.sizes() == result.sizes(), "[linear] the bias must broadcast to the result: got ", bias->sizes(), " for ", result.sizes(),
@@ -53,6 +53,7 @@ struct Linear {
     return result;
   }
   static Tensor grad_input(const Tensor& grad, const Tensor& weight) {
+    if (weight.dim() == 2 && grad.dim() == 2) return grad.mm(weight);
     return weight.dim() == 2 ? grad.matmul(weight) : grad.unsqueeze(-1).mul(weight);
   }
   static Tensor grad_weight(const Tensor& grad, const Tensor& input, int64_t weight_dim) {

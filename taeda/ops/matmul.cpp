@@ -20,12 +20,13 @@ void check_product_types(const Tensor& a, const Tensor& b, const char* op) {
   TAEDA_CHECK_NOT_IMPLEMENTED(a.scalar_type() != kBool, "[", op, "] matrix products are not defined for bool; convert to an integer dtype");
 }
 
-void matrix_product(const Tensor& out, const Tensor& a, const Tensor& b, const Scalar& alpha, const Scalar& beta, const Tensor& bias) {
+void matrix_product(const Tensor& out, const Tensor& a, const Tensor& b, const Scalar& alpha, const Scalar& beta, const Tensor& bias,
+                    bool b_transposed) {
   const ScalarType dtype = out.scalar_type();
   if (TAEDA_UNLIKELY(dtype == kHalf || dtype == kBFloat16)) {
     Tensor wide = make_tensor(out.sizes(), kFloat, out.device());
     if (!beta.equal(0)) pointwise::copy_elements(wide.impl(), out.impl());
-    matrix_product(wide, a.to(kFloat), b.to(kFloat), alpha, beta, bias.defined() ? bias.to(kFloat) : Tensor());
+    matrix_product(wide, a.to(kFloat), b.to(kFloat), alpha, beta, bias.defined() ? bias.to(kFloat) : Tensor(), b_transposed);
     pointwise::copy_elements(out.impl(), wide.impl());
     return;
   }
@@ -33,12 +34,13 @@ void matrix_product(const Tensor& out, const Tensor& a, const Tensor& b, const S
   const TensorImpl& y = b.impl();
   const size_t d = static_cast<size_t>(x.ndim) - 2;
   const auto xs = x.strides(), ys = y.strides();
+  const size_t row = d + b_transposed, col = d + !b_transposed;
   MatmulArgs args;
   args.dtype = dtype;
   args.batch = d ? x.sizes()[0] : 1;
-  args.m = x.sizes()[d], args.k = x.sizes()[d + 1], args.n = y.sizes()[d + 1];
+  args.m = x.sizes()[d], args.k = x.sizes()[d + 1], args.n = y.sizes()[col];
   args.a = x.data(), args.a_batch = d ? xs[0] : 0, args.a_row = xs[d], args.a_col = xs[d + 1];
-  args.b = y.data(), args.b_batch = d ? ys[0] : 0, args.b_row = ys[d], args.b_col = ys[d + 1];
+  args.b = y.data(), args.b_batch = d ? ys[0] : 0, args.b_row = ys[row], args.b_col = ys[col];
   args.c = out.impl().data(), args.c_batch = args.m * args.n, args.c_row = args.n;
   // Strides of dimensions of size 1 are free; the kernels read them.
   if (args.n == 1) args.b_col = 1;

@@ -36,6 +36,8 @@ void adam_group(OptimizerParamGroup& group, bool decoupled, double inverse_scale
   args.amsgrad = o.amsgrad();
   args.decoupled = decoupled;
   FusedStep fused(args);
+  int64_t steps = 0;
+  double step_size = 0, bias2_sqrt = 0;  // after so many steps
   for_each_gradient(group, [&](const Tensor& p, const Tensor& grad) {
     auto& s = state_of(p);
     if (!s.exp_avg().defined()) {
@@ -44,9 +46,12 @@ void adam_group(OptimizerParamGroup& group, bool decoupled, double inverse_scale
     }
     if (o.amsgrad() && !s.max_exp_avg_sq().defined()) s.max_exp_avg_sq(make_state(p));
     s.step(s.step() + 1);
-    const auto t = static_cast<double>(s.step());
-    const double step_size = o.lr() / (1 - std::pow(beta1, t));
-    const double bias2_sqrt = std::sqrt(1 - std::pow(beta2, t));
+    if (s.step() != steps) {
+      steps = s.step();
+      const auto t = static_cast<double>(steps);
+      step_size = o.lr() / (1 - std::pow(beta1, t));
+      bias2_sqrt = std::sqrt(1 - std::pow(beta2, t));
+    }
     fused.add(p, grad, {s.exp_avg(), s.exp_avg_sq(), o.amsgrad() ? s.max_exp_avg_sq() : Tensor()}, step_size, bias2_sqrt);
   });
   fused.run();

@@ -19,29 +19,30 @@ void FusedStep::add(const Tensor& param, const Tensor& grad, std::initializer_li
   TAEDA_CHECK_NOT_IMPLEMENTED(param.scalar_type() == kFloat || param.scalar_type() == kDouble,
                               "[optim] parameters must be float32 or float64: got ", param.scalar_type(),
                               "; keep float32 master weights");
-  Entry& e = entries_.emplace_back();
-  e.param = param.detach();
-  e.work = e.param.is_non_overlapping_and_dense() ? e.param : e.param.contiguous();
-  const auto matches = [&](const Tensor& t) {
-    return (t.is_contiguous() && e.work.is_contiguous()) || (t.strides() == e.work.strides());
-  };
-  e.grad = grad.detach();
-  if (!matches(e.grad)) e.grad = taeda::empty_like(e.work).copy_(e.grad);
-  e.slice.n = e.work.numel();
-  e.slice.step_size = step_size;
-  e.slice.bias2_sqrt = bias2_sqrt;
-  e.slice.first = first;
-  e.slice.second_step = second_step;
-  size_t k = 0;
-  for (const Tensor& s : states) {
-    e.states[k] = s;
-    if (s.defined()) {
-      TAEDA_CHECK(s.sizes() == param.sizes() && s.scalar_type() == param.scalar_type() && matches(s),
-                  "[optim] optimizer state must have its parameter's shape, dtype and layout: got ", s.scalar_type(), s.sizes(),
-                  " for ", param.scalar_type(), param.sizes(), "; load the state that belongs to this model");
-    }
-    ++k;
+  Tensor work = param;
+  if (!param.is_non_overlapping_and_dense()) {
+    work = param.contiguous();
+    copies_.push_back({param, work});
   }
+  const auto matches = [&](const Tensor& t) {
+    return (t.is_contiguous() && work.is_contiguous()) || t.strides() == work.strides();
+  };
+  for (const Tensor& s : states) {
+    TAEDA_CHECK(!s.defined() || (s.sizes() == param.sizes() && s.scalar_type() == param.scalar_type() && matches(s)),
+                "[optim] optimizer state must have its parameter's shape, dtype and layout: got ", s.scalar_type(), s.sizes(),
+                " for ", param.scalar_type(), param.sizes(), "; load the state that belongs to this model");
+  }
+  Batch& batch = batches_[param.scalar_type() == kDouble];
+  OptimTensor& slice = batch.slices.emplace_back();
+  slice.n = work.numel();
+  slice.step_size = step_size;
+  slice.bias2_sqrt = bias2_sqrt;
+  slice.first = first;
+  slice.second_step = second_step;
+  batch.tensors.push_back(work);
+  batch.tensors.push_back(matches(grad) ? grad : taeda::empty_like(work).copy_(grad));
+  for (const Tensor& s : states) batch.tensors.push_back(s);
+  batch.tensors.resize(5 * batch.slices.size());
 }
 
 namespace {
@@ -105,34 +106,22 @@ void replay(const capture::Replay& call) {
 }  // namespace
 
 void FusedStep::run() {
-  for (const ScalarType dtype : {kFloat, kDouble}) {
-    std::vector<OptimTensor> slices;
-    std::vector<Tensor> tensors;
-    for (const Entry& e : entries_) {
-      if (e.param.scalar_type() != dtype || e.slice.n == 0) continue;
-      slices.push_back(e.slice);
-      tensors.insert(tensors.end(), {e.work, e.grad, e.states[0], e.states[1], e.states[2]});
-    }
-    if (slices.empty()) continue;
-    args_.dtype = dtype;
+  for (Batch& batch : batches_) {
+    if (batch.slices.empty()) continue;
+    args_.dtype = batch.dtype;
+    const auto all = [&] { launch(args_, batch.slices, batch.tensors.data()); };
     if (!capture::active()) {
-      launch(args_, slices, tensors.data());
-      continue;
-    }
-    capture::Call call({.name = "optimizer_step", .run = replay});
-    describe(call, args_, slices, tensors);
-    capture::through<void>(call, [&] { launch(args_, slices, tensors.data()); });
-  }
-  for (Entry& e : entries_) {
-    if (!e.work.is_same(e.param)) {
-      e.param.copy_(e.work);
+      all();
     } else {
-      e.param.mutable_impl().count_write();
+      capture::Call call({.name = "optimizer_step", .run = replay});
+      describe(call, args_, batch.slices, batch.tensors);
+      capture::through<void>(call, all);
     }
-    for (Tensor& s : e.states) {
-      if (s.defined()) s.mutable_impl().count_write();
+    for (size_t i = 0; i < batch.tensors.size(); ++i) {
+      if (i % 5 != 1 && batch.tensors[i].defined()) batch.tensors[i].mutable_impl().count_write();
     }
   }
+  for (Copy& c : copies_) c.param.copy_(c.work);
 }
 
 }  // namespace taeda::optim

@@ -14,19 +14,24 @@ class FusedStep {
  public:
   /// `args` is completed with the tensors and run once for each dtype.
   explicit FusedStep(OptimStepArgs args) : args_(args) {}
-  /// `states`: up to three tensors made by `zeros_like(param)`; undefined ones stay null.
+  /// To be called while gradients are not recorded. `states`: up to three tensors made by `zeros_like(param)`; undefined ones stay null.
   void add(const Tensor& param, const Tensor& grad, std::initializer_list<Tensor> states, double step_size = 0,
            double bias2_sqrt = 1, bool first = false, double second_step = 0);
   void run();
 
  private:
-  struct Entry {
-    Tensor param, work, grad;
-    Tensor states[3];
-    OptimTensor slice;
+  /// Parameters of one dtype. Five tensors for each slice: parameter, gradient, three states.
+  struct Batch {
+    ScalarType dtype;
+    std::vector<OptimTensor> slices;
+    std::vector<Tensor> tensors;
+  };
+  struct Copy {
+    Tensor param, work;
   };
   OptimStepArgs args_;
-  std::vector<Entry> entries_;
+  Batch batches_[2] = {{kFloat, {}, {}}, {kDouble, {}, {}}};
+  std::vector<Copy> copies_;  ///< dense copies of parameters that are not
 };
 
 /// A state tensor for `param`: dense, in its memory order, filled with `value`.
