@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names and numbers of values.
 #include "taeda/graph/verify.h"
+#include "taeda/graph/passes/rewrite.h"
 
 namespace taeda::graph {
 

@@ -91,9 +91,4 @@ TAEDA_API void renumber(Graph& graph);
 /// Runs the operators one by one; bitwise what the captured function gives. Inputs must have the captured dtypes and sizes.
 TAEDA_API std::vector<Tensor> run(const Graph& graph, const std::vector<Tensor>& inputs);
 
-/// Removes nodes that nothing needs. Returns how many went.
-TAEDA_API size_t remove_dead(Graph& graph);
-/// Joins nodes that compute the same. Returns how many went.
-TAEDA_API size_t join_common(Graph& graph);
-
 }  // namespace taeda::graph

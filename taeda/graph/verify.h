@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of graphs, and help for who changes one.
+// The rules of graphs.
 #pragma once
 
 #include "taeda/graph/graph.h"
@@ -14,9 +14,5 @@ struct Part {
 
 /// Graph::verify(); where it throws, `part` is the one that breaks a rule.
 void verify(const Graph& graph, Part& part);
-
-/// Every value that a node, an output or a mutation reads becomes names[value].
-void replace_values(Node& node, const std::vector<Id>& names);
-void replace_values(Graph& graph, const std::vector<Id>& names);
 
 }  // namespace taeda::graph

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "taeda/graph/capture.h"
+#include "taeda/graph/passes/passes.h"
 #include "tests/graph/same.h"
 #include "tests/support/fuzz_program.h"
 
@@ -15,7 +16,7 @@ namespace {
 
 struct Tally {
   size_t captured = 0, sizes_moved = 0, failed = 0;
-  std::map<std::string, size_t> refused;
+  std::map<std::string, size_t> refused, changed;  ///< by message; by pass
 };
 
 /// Memory of their own, without gradients.
@@ -23,6 +24,32 @@ Tensors inputs_of(const fuzz::Program& program, int number) {
   Tensors list;
   for (const Tensor& t : program.inputs(0, number).tensors) list.push_back(t.detach().clone());
   return list;
+}
+
+/// The graph's results and what it does to its inputs, against those of the function. Empty, or what went wrong.
+std::string compare(const std::string& pass, const Graph& g, const fuzz::Program& program, const Tensors (&inputs)[2], const Tensors (&want)[2],
+                    uint64_t seed, Tally& tally) {
+  for (int number = 0; number < 2; ++number) {
+    const Tensors b = inputs_of(program, number);
+    const std::string where = str(pass, ", inputs ", number, ", ", program.text(), g.text());
+    Tensors got;
+    manual_seed(seed);
+    try {
+      got = run(g, b);
+    } catch (const std::exception& e) {
+      if (number == 0 || std::string(e.what()).find("sizes of results") == std::string::npos) return where + e.what();
+      ++tally.sizes_moved;
+      continue;
+    }
+    if (got.size() != want[number].size()) return where + "another number of outputs";
+    for (size_t i = 0; i < got.size(); ++i) {
+      if (!same(got[i], want[number][i])) return str(where, "output ", i, ": got\n", got[i], "\nexpected\n", want[number][i]);
+    }
+    for (size_t i = 0; i < b.size(); ++i) {
+      if (!same(b[i], inputs[number][i])) return str(where, "input ", i, ": got\n", b[i], "\nexpected\n", inputs[number][i]);
+    }
+  }
+  return "";
 }
 
 /// Empty, or what went wrong.
@@ -58,37 +85,19 @@ std::string check(uint64_t seed, Tally& tally) {
     return "";
   }
   ++tally.captured;
-  for (int pass = 0; pass < 3; ++pass) {
-    if (pass == 1) join_common(g);
-    if (pass == 2) remove_dead(g);
-    g.verify();
-    if (pass == 0) {
-      const std::string text = g.text();
-      g = parse(text, g.stored());
-      if (g.text() != text) return "read back otherwise: " + text + g.text();
-    }
-    for (int number = 0; number < 2; ++number) {
-      const Tensors b = inputs_of(program, number);
-      const std::string where = str("pass ", pass, ", inputs ", number, ", ", program.text(), g.text());
-      Tensors got;
-      manual_seed(seed);
-      try {
-        got = run(g, b);
-      } catch (const std::exception& e) {
-        if (number == 0 || std::string(e.what()).find("sizes of results") == std::string::npos) return where + e.what();
-        ++tally.sizes_moved;
-        continue;
-      }
-      if (got.size() != want[number].size()) return where + "another number of outputs";
-      for (size_t i = 0; i < got.size(); ++i) {
-        if (!same(got[i], want[number][i])) return str(where, "output ", i, ": got\n", got[i], "\nexpected\n", want[number][i]);
-      }
-      for (size_t i = 0; i < b.size(); ++i) {
-        if (!same(b[i], a[number][i])) return str(where, "input ", i, ": got\n", b[i], "\nexpected\n", a[number][i]);
-      }
-    }
-  }
-  return "";
+  const std::string text = g.text();
+  g = parse(text, g.stored());
+  if (g.text() != text) return "read back otherwise: " + text + g.text();
+  std::string wrong = compare("capture", g, program, a, want, seed, tally);
+  PassOptions options;
+  options.verify = true;
+  options.after = [&](const std::string& pass, const Graph& graph) {
+    ++tally.changed[pass];
+    if (wrong.empty()) wrong = compare(pass, graph, program, a, want, seed, tally);
+  };
+  optimize(g, options);
+  if (wrong.empty() && !optimize(g, options).empty()) wrong = "a second optimize() finds more\n" + g.text();
+  return wrong;
 }
 
 TEST(GraphFuzz, RandomProgramsEqualEager) {
@@ -107,6 +116,7 @@ TEST(GraphFuzz, RandomProgramsEqualEager) {
   if (const char* path = std::getenv("TAEDA_FUZZ_LOG")) {
     std::ofstream log(path);
     log << "captured " << tally.captured << ", sizes moved " << tally.sizes_moved << ", failed in eager " << tally.failed << '\n';
+    for (const auto& [pass, n] : tally.changed) log << pass << " changed " << n << '\n';
     for (const auto& [text, n] : tally.refused) log << n << ' ' << text << '\n';
   }
   EXPECT_GE(tally.captured, programs / 4);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "taeda/graph/capture.h"
+#include "taeda/graph/passes/passes.h"
 #include "tests/graph/same.h"
 
 namespace taeda::graph {
@@ -14,23 +15,25 @@ Tensors copies(const Tensors& list) {
   return result;
 }
 
-/// Captures with `examples`, and compares graph and function on `inputs`, which the function may change.
+/// Captures with `examples`, and compares graph and function on `inputs`, which the function may change, after each pass.
 void check(const Function& f, const Tensors& examples, const Tensors& inputs, const States& states = {}) {
   Graph g = capture(f, examples, states);
-  for (int pass = 0; pass < 3; ++pass) {
-    if (pass == 1) join_common(g);
-    if (pass == 2) remove_dead(g);
-    g.verify();
+  const auto compare = [&](const std::string& pass, const Graph& graph) {
     const NoGradGuard no_grad;
     const Tensors a = copies(inputs), b = copies(inputs);
     manual_seed(7);
     const Tensors want = f(a);
     manual_seed(7);
-    const Tensors got = run(g, b);
+    const Tensors got = run(graph, b);
     ASSERT_EQ(got.size(), want.size());
-    for (size_t i = 0; i < got.size(); ++i) EXPECT_TRUE(same(got[i], want[i])) << "output " << i << " after pass " << pass << '\n' << g.text();
-    for (size_t i = 0; i < a.size(); ++i) EXPECT_TRUE(same(a[i], b[i])) << "input " << i << " after pass " << pass << '\n' << g.text();
-  }
+    for (size_t i = 0; i < got.size(); ++i) EXPECT_TRUE(same(got[i], want[i])) << "output " << i << " after " << pass << '\n' << graph.text();
+    for (size_t i = 0; i < a.size(); ++i) EXPECT_TRUE(same(a[i], b[i])) << "input " << i << " after " << pass << '\n' << graph.text();
+  };
+  compare("capture", g);
+  PassOptions options;
+  options.verify = true;
+  options.after = compare;
+  optimize(g, options);
 }
 
 TEST(Graph, PointwiseAndMatrixProductsEqualTheFunction) {
