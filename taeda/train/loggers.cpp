@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <charconv>
 #include <cmath>
 #include <filesystem>
 
@@ -52,17 +53,10 @@ int64_t GrowingFile::length() {
 
 namespace {
 
+/// As short as it can be without loss.
 std::string number(double value) {
   char text[32];
-  std::snprintf(text, sizeof(text), "%.17g", value);
-  double back = 0;
-  for (int digits = 6; digits < 17; ++digits) {  // as short as it can be without loss
-    char shorter[32];
-    std::snprintf(shorter, sizeof(shorter), "%.*g", digits, value);
-    std::sscanf(shorter, "%lf", &back);
-    if (back == value) return shorter;
-  }
-  return text;
+  return {text, std::to_chars(text, text + sizeof text, value).ptr};
 }
 
 std::string quoted(const std::string& text) {
