@@ -56,8 +56,8 @@ Geometry whole(const StorageImpl& s, ScalarType dtype) {
   g.dtype = dtype;
   g.ndim = 1;
   g.numel = static_cast<int64_t>(s.nbytes / elementSize(dtype));
-  g.dims.push_back(g.numel);
-  g.dims.push_back(1);
+  g.dims[0] = g.numel;
+  g.dims[kInlineDims] = 1;
   return g;
 }
 

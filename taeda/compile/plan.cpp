@@ -171,7 +171,10 @@ void place_results(const Step& step, Memory& memory, std::vector<Tensor>& result
     TAEDA_CHECK(results[k].defined() && r.geometry.matches(results[k].impl()), "[compile] ", step.target.name,
                 " gave another shape than when it was recorded: got ", results[k].defined() ? str(results[k].sizes()) : "nothing", " for ",
                 r.geometry.sizes(), "; its definition must say shape_from = \"values\"");
-    memory[static_cast<size_t>(r.value)] = results[k].impl().storage;
+    TensorImpl& made = results[k].mutable_impl();
+    IntrusivePtr<StorageImpl>& to = memory[static_cast<size_t>(r.value)];
+    if (made.use_count() == 1) to = std::move(made.storage);
+    else to = made.storage;
   }
   results.clear();
 }

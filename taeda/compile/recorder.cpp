@@ -155,6 +155,11 @@ capture::Answer CallRecorder::begin(capture::Call& call) {
     finish();
     return capture::Answer::kRun;
   }
+  {
+    const std::lock_guard lock(mutex_);
+    Step* step = failed_ ? nullptr : likely_follower(call);
+    if (step) return follow(*step, call);
+  }
   const char* refused = refusal(call);
   const std::lock_guard lock(mutex_);
   if (refused) {
@@ -163,15 +168,7 @@ capture::Answer CallRecorder::begin(capture::Call& call) {
   }
   if (failed_) return capture::Answer::kRun;
   number(call);
-  if (Step* step = find_follower(call)) {
-    if (step->kind == StepKind::kDirect) {
-      close(nullptr, step);
-      return capture::Answer::kRun;
-    }
-    take_step(*step, call);
-    if (escaped_) close("the program holds a raw pointer to a tensor");
-    return capture::Answer::kTaken;
-  }
+  if (Step* step = find_follower(call)) return follow(*step, call);
   all_matched_ = false;
   run_pending();
   prepare_record(call);
@@ -179,44 +176,85 @@ capture::Answer CallRecorder::begin(capture::Call& call) {
   return capture::Answer::kRecord;
 }
 
-/// Gives every storage of the call a number. What the last way went from here on is tried first: no search is needed then.
+/// The call goes the way of `step`.
+capture::Answer CallRecorder::follow(Step& step, capture::Call& call) {
+  if (step.kind == StepKind::kDirect) {
+    close(nullptr, &step);
+    return capture::Answer::kRun;
+  }
+  take_step(step, call);
+  if (escaped_) close("the program holds a raw pointer to a tensor");
+  return capture::Answer::kTaken;
+}
+
+/// The number of a storage that the call at hand has, or -1.
+int32_t CallRecorder::known_number(const StorageImpl* s) const {
+  return s->watcher.load(std::memory_order_relaxed) == this ? static_cast<int32_t>(s->watch_number) : numbers_.find(s);
+}
+int32_t CallRecorder::new_number(const IntrusivePtr<StorageImpl>& storage) {
+  const auto value = static_cast<int32_t>(segment_.values.size());
+  segment_.values.push_back({storage});
+  numbers_.insert(storage.get(), value);
+  return value;
+}
+
+/// Gives every storage of the call a number.
 void CallRecorder::number(const capture::Call& call) {
   operand_values_.clear();
   escaped_ = false;
-  const Step* likely = cursor_->first_child.load(std::memory_order_acquire);
-  const Operand* guess = likely && likely->operands.size() == call.tensors.size() ? likely->operands.data() : nullptr;
-  for (size_t i = 0; i < call.tensors.size(); ++i) {
-    const TensorImpl* t = call.tensors[i];
+  for (const TensorImpl* t : call.tensors) {
     if (!t) {
       operand_values_.push_back(-1);
       continue;
     }
-    StorageImpl* s = t->storage.get();
-    escaped_ = escaped_ || s->pointer_escaped.load(std::memory_order_relaxed);
-    if (guess && guess[i].value >= 0 && static_cast<size_t>(guess[i].value) < segment_.values.size() &&
-        segment_.values[static_cast<size_t>(guess[i].value)].storage.get() == s) {
-      operand_values_.push_back(guess[i].value);
-      continue;
-    }
-    int32_t value = s->watcher.load(std::memory_order_relaxed) == this ? static_cast<int32_t>(s->watch_number) : numbers_.find(s);
-    if (value < 0) {
-      value = static_cast<int32_t>(segment_.values.size());
-      segment_.values.emplace_back().storage = t->storage;
-      numbers_.insert(s, value);
-    }
-    operand_values_.push_back(value);
+    escaped_ = escaped_ || t->storage->pointer_escaped.load(std::memory_order_relaxed);
+    const int32_t value = known_number(t->storage.get());
+    operand_values_.push_back(value < 0 ? new_number(t->storage) : value);
   }
 }
 
-bool CallRecorder::equal(const Step& step, const capture::Call& call) const {
-  const capture::Target& a = step.target;
-  const capture::Target& b = call.target;
-  if (step.kind == StepKind::kBoundary || a.info != b.info || a.run != b.run || a.detail != b.detail || a.variant != b.variant) return false;
-  if (step.words.size() != call.words.size() || step.operands.size() != call.tensors.size() || step.number_count != call.numbers.size() ||
-      step.values_before != static_cast<int32_t>(segment_.values.size()) || step.default_dtype != default_scalar_type()) {
-    return false;
+namespace {
+/// What two equal calls have in common besides tensors.
+bool is_same(const Step& step, const capture::Call& call) {
+  const capture::Target &a = step.target, &b = call.target;
+  return a.run == b.run && a.info == b.info && a.detail == b.detail && a.variant == b.variant && step.kind != StepKind::kBoundary &&
+         step.words.size() == call.words.size() && step.operands.size() == call.tensors.size() &&
+         step.number_count == call.numbers.size() && step.default_dtype == default_scalar_type() &&
+         std::equal(step.words.begin(), step.words.end(), call.words.begin());
+}
+}  // namespace
+
+/// The newest way to go on, when the call goes it. Most calls do: they are numbered and compared in one walk. A call that does
+/// not may leave numbers behind, those that it would get anyhow.
+Step* CallRecorder::likely_follower(const capture::Call& call) {
+  Step* step = cursor_->first_child.load(std::memory_order_acquire);
+  if (!step || !is_same(*step, call)) return nullptr;
+  escaped_ = false;
+  for (size_t i = 0; i < call.tensors.size(); ++i) {
+    const TensorImpl* t = call.tensors[i];
+    const Operand& o = step->operands[i];
+    if (!t || o.value < 0) {
+      if (t || o.value >= 0) return nullptr;
+      continue;
+    }
+    StorageImpl* s = t->storage.get();
+    const StorageWatcher* watcher = s->watcher.load(std::memory_order_acquire);
+    if ((watcher && watcher != this) || !t->device_.is_cpu()) return nullptr;
+    escaped_ = escaped_ || s->pointer_escaped.load(std::memory_order_relaxed);
+    const auto value = static_cast<size_t>(o.value);
+    if (value >= segment_.values.size()) {
+      if (value > segment_.values.size() || known_number(s) >= 0) return nullptr;
+      new_number(t->storage);
+    } else if (segment_.values[value].storage.get() != s) {
+      return nullptr;
+    }
+    if (!o.geometry.matches(*t)) return nullptr;
   }
-  if (!std::equal(step.words.begin(), step.words.end(), call.words.begin())) return false;
+  return step->values_before == static_cast<int32_t>(segment_.values.size()) ? step : nullptr;
+}
+
+bool CallRecorder::equal(const Step& step, const capture::Call& call) const {
+  if (!is_same(step, call) || step.values_before != static_cast<int32_t>(segment_.values.size())) return false;
   for (size_t i = 0; i < step.operands.size(); ++i) {
     const Operand& o = step.operands[i];
     if (o.value != operand_values_[i]) return false;
@@ -254,7 +292,7 @@ void CallRecorder::take_step(Step& step, capture::Call& call) {
     call.results.push_back(r.value < 0 ? Tensor() : r.geometry.over(segment_.values[static_cast<size_t>(r.value)].storage));
   }
   segment_.pending.push_back({&step, segment_.numbers.size()});
-  segment_.numbers.insert(segment_.numbers.end(), call.numbers.begin(), call.numbers.end());
+  for (const Scalar& number : call.numbers) segment_.numbers.push_back(number);
   cursor_ = &step;
   ++matched_;
 }

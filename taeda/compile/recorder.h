@@ -56,7 +56,11 @@ class CallRecorder final : public capture::Recorder, public StorageWatcher {
 
   const char* refusal(const capture::Call& call);
   void number(const capture::Call& call);
+  int32_t known_number(const StorageImpl* s) const;
+  int32_t new_number(const IntrusivePtr<StorageImpl>& storage);
+  Step* likely_follower(const capture::Call& call);
   Step* find_follower(const capture::Call& call);
+  capture::Answer follow(Step& step, capture::Call& call);
   bool equal(const Step& step, const capture::Call& call) const;
   void take_step(Step& step, capture::Call& call);
   void prepare_record(const capture::Call& call);

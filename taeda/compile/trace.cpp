@@ -12,30 +12,15 @@ namespace taeda::lazy {
 Geometry::Geometry(const TensorImpl& t)
     : dtype(t.dtype), contiguous(t.contiguous), wrapped_number((t.flags & kFlagWrappedNumber) != 0), untracked(t.untracked),
       ndim(t.ndim), offset(t.offset), numel(t.numel) {
-  dims.append(t.sizes().begin(), t.sizes().end());
-  dims.append(t.strides().begin(), t.strides().end());
+  dims.resize(2 * static_cast<size_t>(capacity()));
+  std::copy(t.sizes().begin(), t.sizes().end(), dims.begin());
+  std::copy(t.strides().begin(), t.strides().end(), dims.begin() + capacity());
 }
 
 Tensor Geometry::over(IntrusivePtr<StorageImpl> storage) const {
   Tensor result(IntrusivePtr<TensorImpl>::adopt(TensorImpl::make(std::move(storage), dtype, Device())));
   put(result.mutable_impl());
   return result;
-}
-
-void Geometry::put(TensorImpl& t) const {
-  t.flags = static_cast<uint8_t>((tls_modes.inference ? kFlagInference : 0) | (wrapped_number ? kFlagWrappedNumber : 0));
-  t.dtype = dtype;
-  t.contiguous = contiguous;
-  t.offset = offset;
-  t.numel = numel;
-  if (ndim != t.ndim) t.set_ndim(ndim);
-  int64_t* const sizes = t.sizes_data();
-  int64_t* const strides = t.strides_data();
-  const int64_t* from = dims.data();
-  for (size_t d = 0; d < ndim; ++d) {
-    sizes[d] = from[d];
-    strides[d] = from[ndim + d];
-  }
 }
 
 namespace {

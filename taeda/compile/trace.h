@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -21,7 +22,7 @@ struct Geometry {
   uint8_t ndim = 0;
   int64_t offset = 0;
   int64_t numel = 1;
-  SmallVector<int64_t, 8> dims;  ///< sizes, then strides
+  SmallVector<int64_t, 2 * kInlineDims> dims{2 * kInlineDims};  ///< as a tensor's: sizes, from capacity() on strides
 
   Geometry() = default;
   explicit Geometry(const TensorImpl& t);
@@ -30,18 +31,32 @@ struct Geometry {
         ((t.flags & kFlagWrappedNumber) != 0) != wrapped_number) {
       return false;
     }
-    const int64_t* strides = t.dims + t.capacity();
+    const int64_t *sizes = dims.data(), *strides = sizes + capacity(), *other_strides = t.dims + capacity();
     for (size_t d = 0; d < ndim; ++d) {
-      if (t.dims[d] != dims[d] || strides[d] != dims[ndim + d]) return false;
+      if (t.dims[d] != sizes[d] || other_strides[d] != strides[d]) return false;
     }
     return true;
   }
+  int64_t capacity() const { return ndim <= kInlineDims ? kInlineDims : ndim; }
   IntArrayRef sizes() const { return {dims.data(), ndim}; }
-  IntArrayRef strides() const { return {dims.data() + ndim, ndim}; }
+  IntArrayRef strides() const { return {dims.data() + capacity(), ndim}; }
   /// A tensor of this geometry over `storage`, unknown to autograd.
   Tensor over(IntrusivePtr<StorageImpl> storage) const;
   /// Gives `t` this geometry.
-  void put(TensorImpl& t) const;
+  void put(TensorImpl& t) const {
+    t.flags = static_cast<uint8_t>((tls_modes.inference ? kFlagInference : 0) | (wrapped_number ? kFlagWrappedNumber : 0));
+    t.dtype = dtype;
+    t.contiguous = contiguous;
+    t.offset = offset;
+    t.numel = numel;
+    if (TAEDA_LIKELY(ndim <= kInlineDims && t.ndim <= kInlineDims)) {
+      t.ndim = ndim;
+      std::memcpy(t.dims, dims.data(), sizeof t.inline_dims);
+    } else {
+      t.set_ndim(ndim);
+      std::copy(dims.begin(), dims.end(), t.dims);
+    }
+  }
 };
 
 /// A tensor argument: value number `value` of the segment seen through a geometry. Storages are numbered in the order in
