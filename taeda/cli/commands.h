@@ -16,6 +16,7 @@ void add_train(CLI::App& app);
 void add_eval(CLI::App& app);
 void add_predict(CLI::App& app);
 void add_bench(CLI::App& app);
+void add_graph(CLI::App& app);
 /// info, ops, version.
 void add_information(CLI::App& app);
 /// To be added last: it knows the commands that are there.

@@ -48,6 +48,7 @@ int run(int argc, char** argv) {
   taeda::cli::add_eval(app);
   taeda::cli::add_predict(app);
   taeda::cli::add_bench(app);
+  taeda::cli::add_graph(app);
   taeda::cli::add_information(app);
   taeda::cli::add_completion(app);
   if (argc > 1 && argv[1][0] != '-') {

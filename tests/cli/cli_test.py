@@ -26,7 +26,7 @@ class HelpTest(ProgramTest):
     def test_every_command_explains_itself(self):
         out, _ = self.run_taeda("--help")
         commands = re.findall(r"^  ([a-z]+) +[A-Z]", out, re.MULTILINE)
-        for command in ("train", "eval", "predict", "info", "bench", "ops", "version", "completion"):
+        for command in ("train", "eval", "predict", "info", "bench", "graph", "ops", "version", "completion"):
             self.assertIn(command, commands)
         for command in commands:
             text, _ = self.run_taeda(command, "--help")
@@ -61,6 +61,60 @@ class HelpTest(ProgramTest):
             self.assertIn("epochs", script)
             if shutil.which(shell):
                 subprocess.run([shell, "-n"], input=script, text=True, check=True)
+
+
+class GraphTest(ProgramTest):
+    NETWORK = ("graph", "--model", "cnn", "--width", "4")
+
+    def test_before_log_and_after(self):
+        out, err = self.run_taeda(*self.NETWORK, "--frozen", "--batch", "2")
+        self.assertEqual(err, "")
+        before, rest = out.split("== passes\n")
+        log, after = rest.split("== after: ")
+        self.assertTrue(before.startswith("== before: "), before)
+        self.assertIn("native_batch_norm", before)
+        self.assertIn('input %0: Float[2, 1, 8, 8] "input0"', before)
+        self.assertRegex(log, r"fold_batch_norm: 2 changes, \d+ nodes\n  %\d+ = native_batch_norm")
+        self.assertNotIn("native_batch_norm", after)
+        self.assertNotIn("state", after)
+
+    def test_training_changes_statistics(self):
+        out, _ = self.run_taeda(*self.NETWORK, "--train", "--show", "after")
+        self.assertIn("mutate %", out)
+        self.assertNotIn("== before", out)
+
+    def test_files_are_written_and_read_back(self):
+        self.run_taeda(*self.NETWORK, "--frozen", "--show", "none", "--dot", "g.dot", "--html", "g.html", "--save", "g.safetensors")
+        self.assertTrue((self.dir / "g.dot").read_text().startswith("digraph"))
+        page = (self.dir / "g.html").read_text()
+        self.assertTrue(page.startswith("<!doctype html>") and page.endswith("</html>\n"))
+        self.assertIn("fold_batch_norm", page)
+        self.assertIsNone(re.search(r"https?://", page))
+        for link in re.findall(r"href=#(\w+)", page):
+            self.assertIn(f"id={link} ", page)
+        out, _ = self.run_taeda("graph", "g.safetensors", "--show", "log,after")
+        self.assertIn("no pass finds anything", out)
+        self.assertIn("convolution", out)
+
+    def test_a_run_and_a_text(self):
+        self.run_taeda("train", *QUICK, "--max-steps", "2", "--quiet")
+        out, _ = self.run_taeda("graph", "taeda-run", "--show", "before")
+        self.assertIn("linear", out)
+        self.write("g.txt", 'graph 1\ninput %0: Float[2] "<x>"\n%1: Float[2] = mul.Scalar(%0, 1)\n%2: Float[2] = exp(%1)\nreturn %2\n')
+        out, _ = self.run_taeda("graph", "g.txt", "--html", "g.html")
+        self.assertIn("simplify: 1 change, 2 nodes\n  %1: Float[2] = mul.Scalar(%0, 1) is %0\n", out)
+        self.assertIn("&quot;&lt;x&gt;&quot;", (self.dir / "g.html").read_text())
+
+    def test_what_is_wrong_is_named(self):
+        self.fails("graph", self.write("bad.txt", "graph 1\nreturn %0\n"), says=["bad.txt", "line 2, column 8"])
+        self.fails("graph", "none.txt", says="none.txt")
+        self.fails("graph", "--input", "3,8", says="--input")
+        self.fails("graph", "--input", "0,8,8", says="--input", status=2)
+        self.fails("graph", "--batch", "0", says="--batch", status=2)
+        self.fails("graph", "--show", "all", says="--show", status=2)
+        self.fails("graph", "--model", "vgg", says="--model")
+        self.fails("graph", "x", "--input", "1,8,8", says="--input", status=2)
+        self.fails("graph", "--model", "linear", "--dot", "no/folder/g.dot", "--show", "none", says="no/folder")
 
 
 class SettingsTest(ProgramTest):

@@ -2,10 +2,14 @@
 // The text form: read back equal, and refused where it is wrong.
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <random>
 #include <set>
 
 #include "taeda/graph/capture.h"
+#include "taeda/graph/file.h"
+#include "taeda/io/file.h"
+#include "taeda/io/safetensors.h"
 #include "tests/graph/same.h"
 
 namespace taeda::graph {
@@ -158,6 +162,27 @@ TEST(GraphText, GivenTensorsFit) {
   EXPECT_NE(error_of(text, {{"w", ones({2}, kDouble)}, {"%1", ones({3})}}).find("given tensors have the text's dtype"), std::string::npos);
   EXPECT_NE(error_of(text, {{"w", ones({3}).slice(0, 1)}, {"%1", ones({3})}}).find("lie where the text says"), std::string::npos);
   EXPECT_NE(error_of(text, {{"w", ones({2})}, {"%1", ones({4})}}).find("line 3, column 1: the memory of a constant has its length"), std::string::npos);
+}
+
+TEST(GraphText, FilesReadBackEqual) {
+  const std::string path = testing::TempDir() + "taeda_graph_test.safetensors";
+  const Graph g = sample();
+  save(g, path);
+  const Graph back = load(path);
+  EXPECT_EQ(back.text(), g.text());
+  manual_seed(1);
+  const Tensors want = run(g, {ones({5, 4}), ones({3, 2})});
+  manual_seed(1);
+  const Tensors got = run(back, {ones({5, 4}), ones({3, 2})});
+  for (size_t i = 0; i < want.size(); ++i) EXPECT_TRUE(same(got.at(i), want[i])) << i;
+  io::save_safetensors(path, {{"x", ones({2})}});
+  EXPECT_THROW(load(path), IoError);
+  io::write_file(path, "graph 1\ninput %0: Float[2]\nreturn %1\n");
+  EXPECT_THROW(load(path), ValueError);
+  io::write_file(path, "");
+  EXPECT_THROW(load(path), ValueError);
+  std::remove(path.c_str());
+  EXPECT_THROW(load(path), IoError);
 }
 
 TEST(GraphText, EveryTruncationIsRefused) {

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// taeda graph: what a model computes, before and after the passes.
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+
+#include "taeda/cli/commands.h"
+#include "taeda/cli/graph_html.h"
+#include "taeda/cli/run_folder.h"
+#include "taeda/core/generator.h"
+#include "taeda/graph/capture.h"
+#include "taeda/graph/file.h"
+#include "taeda/io/file.h"
+#include "taeda/ops/functions.h"
+
+namespace taeda::cli {
+
+namespace {
+
+struct GraphArguments {
+  std::string file;
+  SettingOptions settings;
+  std::vector<int64_t> input;
+  int64_t batch = 1;
+  bool train = false, frozen = false;
+  std::vector<std::string> show{"before", "log", "after"};
+  std::string dot, html, save;
+};
+
+graph::Graph capture_learner(Learner& model, const GraphArguments& a) {
+  model.train(a.train);
+  const Tensor one = example_of(model.data());
+  const Tensor input = taeda::cat(std::vector<Tensor>(static_cast<size_t>(a.batch), one), 0);
+  return graph::capture([&](const std::vector<Tensor>& in) { return std::vector{model.forward(in[0])}; }, {input}, graph::states_of(model));
+}
+
+/// The graph of a new model.
+graph::Graph capture_model(const GraphArguments& a) {
+  RunConfig config = a.settings.merge({});
+  resolve_config(config);
+  manual_seed(static_cast<uint64_t>(config.seed));
+  DataInfo data = open_data(config);
+  if (!a.input.empty()) {
+    TAEDA_CHECK_VALUE(data.task != Task::kLanguage, "[--input] sets the sizes of images and tables: got ", config.data, "; set --block for text");
+    TAEDA_CHECK_VALUE(a.input.size() == data.input_shape.size(), "[--input] takes the sizes of one sample: got ", a.input.size(), " for the ",
+                      data.input_shape.size(), " dimensions of ", config.data, "; for images give channels, height and width");
+    data.input_shape = DimVector(IntArrayRef(a.input));
+  }
+  Learner model(config, data);
+  return capture_learner(model, a);
+}
+
+graph::Graph graph_of(const GraphArguments& a) {
+  if (a.file.empty()) return capture_model(a);
+  const std::string extension = std::filesystem::path(a.file).extension().string();
+  if (std::filesystem::is_directory(a.file) || extension == ".pt") return capture_learner(*load_learner(find_checkpoint(a.file)), a);
+  return graph::load(a.file);
+}
+
+bool shows(const GraphArguments& a, const char* part) { return std::find(a.show.begin(), a.show.end(), part) != a.show.end(); }
+
+void print_log(const std::vector<graph::PassRun>& runs) {
+  std::cout << "== passes\n";
+  for (const graph::PassRun& run : runs) {
+    std::cout << run.pass << ": " << run.changes << (run.changes == 1 ? " change, " : " changes, ") << run.nodes << " nodes\n";
+    for (const std::string& line : run.notes) std::cout << "  " << line << '\n';
+  }
+  if (runs.empty()) std::cout << "no pass finds anything\n";
+}
+
+void run_graph(const GraphArguments& a) {
+  graph::Graph g = graph_of(a);
+  const graph::Graph before = g;
+  graph::PassOptions options;
+  options.frozen = a.frozen;
+  options.verify = options.notes = true;
+  const std::vector<graph::PassRun> runs = graph::optimize(g, options);
+  if (shows(a, "before")) std::cout << "== before: " << before.nodes.size() << " nodes\n" << before.text();
+  if (shows(a, "log")) print_log(runs);
+  if (shows(a, "after")) std::cout << "== after: " << g.nodes.size() << " nodes\n" << g.text();
+  if (!a.dot.empty()) io::write_file(a.dot, g.dot());
+  if (!a.html.empty()) io::write_file(a.html, graph_html(before, runs, g));
+  if (!a.save.empty()) graph::save(g, a.save);
+}
+
+}  // namespace
+
+void add_graph(CLI::App& app) {
+  auto a = std::make_shared<GraphArguments>();
+  CLI::App* c = app.add_subcommand("graph", "Show the operators of a model as a graph, before and after the passes");
+  CLI::Option* file = c->add_option("file", a->file, "Folder of a run, a checkpoint, a graph that --save wrote, or a graph's text; none: a new --model");
+  a->settings.add(*c, {"Data", "Model"});
+  c->add_option("--input", a->input, "Sizes of one sample of a new model, as 3,224,224; without: those of the data")
+      ->delimiter(',')
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 20))
+      ->excludes(file)
+      ->group("Model");
+  c->add_option("--batch", a->batch, "Samples of the captured call")->capture_default_str()->check(CLI::Range(1, 1 << 20));
+  c->add_flag("--train", a->train, "Capture the model as it is when it is trained: dropout, statistics");
+  c->add_flag("--frozen", a->frozen, "Make constants of the weights and put batch norms into convolutions, for inference");
+  c->add_option("--show", a->show, "What to print, of before, log, after; none: nothing")
+      ->delimiter(',')
+      ->capture_default_str()
+      ->check(CLI::IsMember({"before", "log", "after", "none"}));
+  c->add_option("--dot", a->dot, "Write the graph after the passes for Graphviz to this file")->type_name("FILE");
+  c->add_option("--html", a->html, "Write a page with both graphs and the log to this file")->type_name("FILE");
+  c->add_option("--save", a->save, "Write the graph after the passes, with its tensors, to this file (safetensors)")->type_name("FILE");
+  c->footer("Examples:\n"
+            "  taeda graph --model cnn --frozen\n"
+            "  taeda graph taeda-run --show after\n"
+            "  taeda graph --model resnet50 --input 3,224,224 --frozen --html resnet50.html --show log\n"
+            "  taeda graph taeda-run --frozen --dot model.dot && dot -Tsvg model.dot > model.svg");
+  c->callback([a] { run_graph(*a); });
+}
+
+}  // namespace taeda::cli
