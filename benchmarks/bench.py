@@ -143,7 +143,19 @@ def table(ours, peer):
             cells.append(" / ".join(f"{each['memory'] / 2**20:.0f}" for each in (entry, other) if each and each.get("memory")) + " MiB")
         cells.append("; ".join(text + {True: " ✓", False: " ✗ missed", None: " ?"}[holds] for text, holds in judge(name, ours, peer)))
         rows.append("| " + " | ".join(cells) + " |")
-    return "\n".join(rows)
+    return "\n".join(rows + means(ours))
+
+
+def means(ours):
+    """A line for each set of benchmarks: the geometric mean of their first `over_` ratio, and the greatest."""
+    sets = {}
+    for name, entry in ours.items():
+        base = re.search(r"over_(\w+)<=", entry["label"])
+        for found in re.findall(r"\bmean_(\w+)", entry["label"]):
+            if base and base[1] in ours:
+                sets.setdefault(found, []).append((entry["ns"] / ours[base[1]]["ns"], name))
+    return ["", *(f"{found}: geometric mean {statistics.geometric_mean(value for value, _ in ratios):.3f} over {len(ratios)} benchmarks, at most "
+                  f"{max(ratios)[0]:.3f} ({max(ratios)[1]}).\n" for found, ratios in sets.items())] if sets else []
 
 
 def processor():

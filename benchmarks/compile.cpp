@@ -1,35 +1,13 @@
-// What compile() gives: whole training steps and small functions, as they are, interpreted and with generated code in one
-// run, one thread. LibTorch has no compile() in C++:
+// What compile() gives: whole training steps and a chain of pointwise operators, as they are, interpreted and with generated code
+// in one run, one thread. LibTorch has no compile() in C++:
 // no peer
 // SPDX-License-Identifier: Apache-2.0
-#include <benchmark/benchmark.h>
-
-#include "taeda/taeda.h"
+#include "benchmarks/backends.h"
 
 namespace {
 
 using namespace taeda;  // NOLINT(google-build-using-namespace)
-
-/// Times `make()`'s closure with every backend; the bars compare with it as it is.
-template <class Make>
-void every_backend(const std::string& name, Make make) {
-  const std::pair<const char*, CompileBackend> backends[] = {
-      {"eager", CompileBackend::kEager}, {"interpreted", CompileBackend::kInterpreter}, {"compiled", CompileBackend::kJit}};
-  for (const auto& [suffix, backend] : backends) {
-    const std::string bar = backend == CompileBackend::kEager ? "" : "over_" + name + "_eager<=1.05";
-    benchmark::RegisterBenchmark((name + '_' + suffix).c_str(), [=, backend = backend](benchmark::State& state) {
-      set_num_threads(1);
-      manual_seed(1);
-      const auto call = compile(make(), {.backend = backend});
-      for (int i = 0; i < 3; ++i) call();
-      for (auto _ : state) {
-        Tensor result = call();
-        benchmark::DoNotOptimize(result.impl().data());
-      }
-      state.SetLabel(bar);
-    });
-  }
-}
+using bench::every_backend;
 
 /// A perceptron 64-64-64-10 and one Adam step on one row.
 auto mlp_adam_step() {
@@ -56,17 +34,19 @@ auto pointwise(int64_t n) {
   };
 }
 
-/// A recurrent cell over 50 steps, forward and backward.
+/// A recurrent cell over 50 steps: forward, backward, one step of SGD.
 auto recurrent_steps() {
   nn::LSTMCell cell(32, 64);
+  const auto sgd = std::make_shared<optim::SGD>(cell->parameters(), optim::SGDOptions(1e-3));
   const Tensor x = randn({50, 1, 32});
   return [=]() mutable {
+    sgd->zero_grad();
     Tensor h = zeros({1, 64}), c = zeros({1, 64});
     for (int64_t t = 0; t < 50; ++t) std::tie(h, c) = cell(x[t], std::make_tuple(h, c));
-    h.sum().backward();
-    Tensor first;
-    for (const Tensor& p : cell->parameters()) first = std::exchange(p.mutable_grad(), Tensor());
-    return first;
+    Tensor loss = h.sum();
+    loss.backward();
+    sgd->step();
+    return loss;
   };
 }
 

@@ -23,6 +23,7 @@
 //   copy>=0.8       bytes per second over those of the benchmark `copy_16M` of the same program
 //   over_NAME<=1.02 the median over that of the benchmark NAME of the same program
 //   more_than_NAME<=1e6 the median less that of the benchmark NAME, in nanoseconds
+//   mean_SET        no bar: the benchmark is one of a set, whose geometric mean of `over_` is told below the table
 // A source with the line `// threads: 1 2` is run with each of these numbers of threads. One with `// no peer` is Taeda's alone; the
 // peer of one with `// peer: SCRIPT` is a Python script, run by the interpreter that TAEDA_TORCHVISION_PYTHON names.
 

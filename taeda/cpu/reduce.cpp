@@ -177,7 +177,7 @@ void sums(const ReduceArgs& a, const SumLoops<T>* table, SumLoop which) {
   if (sum_narrow(a, loops, table[kLoopSum])) return;
   walk<T, double, T>(a, 0.0, loops.row, [](double x, double y) { return x + y; },
           [&](const T* x, int64_t n, int64_t stride, int64_t width, T* out) { loops.columns(x, n, stride, width, a.divisor, out); },
-          [&](double v) { return static_cast<T>(v / a.divisor); });
+          [&](double v) { return static_cast<T>(a.divisor == 1 ? v : v / a.divisor); });
 }
 
 template <class T, bool kMax>

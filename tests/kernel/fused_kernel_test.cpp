@@ -219,13 +219,13 @@ TEST(FusedKernel, LayerNormWithWeightsAndItsGradientEqualEager) {
 Kernel adam_kernel() {
   Kernel k("adam");
   const Id p = k.input(kFloat), g = k.input(kFloat), m = k.input(kFloat), v = k.input(kFloat);
-  const Id step = k.param(kFloat), bias2 = k.param(kFloat);
+  const Id step = k.param(kFloat), bias2_scale = k.param(kFloat);
   const auto call = [&](const char* name, std::initializer_list<Id> in, std::initializer_list<Scalar> attrs = {}) {
     return k.call(name, kFloat, in, attrs);
   };
   const Id m2 = call("Add", {m, call("Sub", {g, m}, {1})}, {1 - 0.9});
   const Id v2 = call("Addcmul", {call("Mul", {v, k.constant(0.999, kFloat)}), g, g}, {1 - 0.999});
-  const Id denominator = call("Add", {call("Div", {call("Sqrt", {v2}), bias2}), k.constant(1e-8, kFloat)}, {1});
+  const Id denominator = call("Add", {call("Mul", {call("Sqrt", {v2}), bias2_scale}), k.constant(1e-8, kFloat)}, {1});
   k.output(call("Sub", {p, call("Div", {call("Mul", {m2, step}), denominator})}, {1}), kFloat);
   k.output(m2, kFloat);
   k.output(v2, kFloat);
@@ -250,12 +250,12 @@ TEST(FusedKernel, OneAdamKernelOverManyTensorsEqualsTheEagerStep) {
     std::vector<Scalar> params;
     for (int i = 0; i < 20; ++i) {
       params.emplace_back(1e-3 * (i + 1));
-      params.emplace_back(0.5 + 0.01 * i);
+      params.emplace_back(1 / (0.5 + 0.01 * i));
     }
     for (size_t i = 0; i < 20; ++i) {
       OptimTensor t{want_p[i].data_ptr(), g[i].data_ptr(), {want_m[i].data_ptr(), want_v[i].data_ptr(), nullptr}, p[i].numel()};
       t.step_size = params[2 * i].toDouble();
-      t.bias2_sqrt = params[2 * i + 1].toDouble();
+      t.bias2_sqrt = 0.5 + 0.01 * static_cast<double>(i);
       tensors.push_back(t);
       const Tensor operands[] = {p[i], g[i], m[i], v[i], p[i], m[i], v[i]};
       for (size_t o = 0; o < 7; ++o) places[i * 7 + o] = {operands[o].impl().data(), {4}};

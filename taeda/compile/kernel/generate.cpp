@@ -19,7 +19,7 @@ namespace taeda::kernel {
 
 namespace {
 
-constexpr int kMaxLanes = 16;
+constexpr int kMaxLanes = 32;
 
 /// The plug-in, loaded at the first question.
 struct Plugin {

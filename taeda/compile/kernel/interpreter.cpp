@@ -2,9 +2,11 @@
 // Runs a program without a code generator: block by block, each node by the eager loop of its operator, everything between
 // source and sink in buffers that stay in the first-level cache.
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
-#include "taeda/compile/kernel/program.h"
+#include "taeda/compile/kernel/run.h"
+#include "taeda/core/array_ref.h"
 #include "taeda/cpu/pointwise_abi.h"
 #include "taeda/ops/pointwise_convert.h"
 
@@ -22,6 +24,7 @@ struct Instruction {
   pointwise::ConvertLoop convert = nullptr;
   int attributes = -1;
   uint8_t count = 0;            ///< of places, the result first
+  int8_t copied = 0;            ///< of conversions that change nothing: the size of an element
   int16_t places[kMaxArguments] = {};
 };
 
@@ -32,10 +35,15 @@ struct PlaceInfo {
   int64_t size = 0;
 };
 
-class Interpreter final : public ProgramCode {
+/// For each sink the sources that it lies on, one bit each.
+using Overlay = SmallVector<uint64_t, 8>;
+static_assert(RunnableKernel::kMaxOperands <= 64);
+
+/// The instructions of a program for one overlay. Immutable after construction.
+class Instructions {
  public:
-  Interpreter(const Kernel& kernel, const Program& program, const NumberTable& numbers)
-      : kernel_(kernel), program_(program), numbers_(numbers), at_(kernel.nodes().size(), -1) {
+  Instructions(const Kernel& kernel, const Program& program, const NumberTable& numbers, const Overlay& on)
+      : overlay(on), kernel_(kernel), program_(program), numbers_(numbers), at_(kernel.nodes().size(), -1) {
     for (const Source& s : program.sources) {
       at_[static_cast<size_t>(s.value)] = add_place({.size = size_of(s.value)});
     }
@@ -49,7 +57,7 @@ class Interpreter final : public ProgramCode {
 
   bool fits() const { return fits_ && places_.size() <= kMaxPlaces; }
 
-  void run(char* const* ptrs, const int64_t* strides, int64_t n, const char* numbers) const override {
+  void run(char* const* ptrs, const int64_t* strides, int64_t n, const char* numbers) const {
     alignas(64) char room[kMaxRoom];
     char* base[kMaxPlaces];
     int64_t step[kMaxPlaces];
@@ -81,12 +89,19 @@ class Interpreter final : public ProgramCode {
     }
   }
 
+  const Overlay overlay;
+  const Instructions* next = nullptr;
+
  private:
   static constexpr int64_t kMaxRoom = 64 << 10;
 
   static void convert(const Instruction& in, char* const* args, const int64_t* steps, int64_t count) {
     if (args[0] == args[1] && steps[0] == steps[1]) return;
-    in.convert(args[0], steps[0], args[1], steps[1], count);
+    if (in.copied != 0 && steps[0] == in.copied && steps[1] == in.copied) {
+      std::memcpy(args[0], args[1], static_cast<size_t>(count * in.copied));
+    } else {
+      in.convert(args[0], steps[0], args[1], steps[1], count);
+    }
   }
 
   int64_t size_of(Id id) const { return static_cast<int64_t>(item_size(node(id).dtype)); }
@@ -134,8 +149,6 @@ class Interpreter final : public ProgramCode {
 
   void compile() {
     const std::vector<int> last = last_uses();
-    int last_load = -1;  // a sink may lie where a source lies: it is written when no source is read any more
-    for (const Source& s : program_.sources) last_load = std::max(last_load, last[static_cast<size_t>(s.value)]);
     for (int k = 0; k < static_cast<int>(program_.order.size()); ++k) {
       const Id id = program_.order[static_cast<size_t>(k)];
       const Node& n = node(id);
@@ -147,8 +160,7 @@ class Interpreter final : public ProgramCode {
       }
       for (size_t a = 0; a < n.inputs.size(); ++a) in.places[a + 1] = static_cast<int16_t>(place_of(n.inputs[a]));
       const int sink = sink_of(id);
-      // Sinks of several values are written one after the other: the first must not lie where a later one still reads.
-      const bool direct = sink >= 0 && k >= last_load && !sources_are_stored();
+      const bool direct = sink >= 0 && k >= last_load(sink, last) && !sources_are_stored();
       const int to = direct ? sink : take_buffer(size_of(id));
       in.places[0] = static_cast<int16_t>(to);
       at_[static_cast<size_t>(id)] = to;
@@ -158,11 +170,21 @@ class Interpreter final : public ProgramCode {
         in.attributes = std::max(0, numbers_.attributes(id));
       } else {
         in.convert = pointwise::convert_loop_for(n.dtype, node(n.inputs[0]).dtype);
+        if (n.dtype == node(n.inputs[0]).dtype) in.copied = static_cast<int8_t>(size_of(id));
       }
       instructions_.push_back(in);
       for (const Id input : n.inputs) release(input, last, k);
     }
     store_sinks();
+  }
+
+  /// The last instruction that reads what the sink lies on.
+  int last_load(int sink, const std::vector<int>& last) const {
+    int latest = -1;
+    for (size_t s = 0; s < program_.sources.size(); ++s) {
+      if ((overlay[static_cast<size_t>(sink - sources_)] >> s) & 1) latest = std::max(latest, last[static_cast<size_t>(program_.sources[s].value)]);
+    }
+    return latest;
   }
 
   void release(Id value, const std::vector<int>& last, int now) {
@@ -171,6 +193,7 @@ class Interpreter final : public ProgramCode {
     if (places_[static_cast<size_t>(place)].buffer && std::find(free_.begin(), free_.end(), place) == free_.end()) free_.push_back(place);
   }
 
+  /// A sink that is a copy of a source: all are stored at the end then.
   bool sources_are_stored() const {
     return std::any_of(program_.sinks.begin(), program_.sinks.end(), [&](const Sink& sink) {
       return std::any_of(program_.sources.begin(), program_.sources.end(), [&](const Source& s) { return s.value == sink.value; });
@@ -183,6 +206,7 @@ class Interpreter final : public ProgramCode {
     in.places[0] = static_cast<int16_t>(to);
     in.places[1] = static_cast<int16_t>(from);
     in.convert = pointwise::convert_loop_for(dtype, dtype);
+    in.copied = static_cast<int8_t>(item_size(dtype));
     instructions_.push_back(in);
   }
 
@@ -214,6 +238,49 @@ class Interpreter final : public ProgramCode {
   int sources_ = 0;
   int64_t block_ = 0, buffer_bytes_ = 0;
   bool fits_ = true;
+};
+
+/// Instructions are made for each overlay that occurs: the sinks of a program lie on no source, or on the same ones each time.
+class Interpreter final : public ProgramCode {
+ public:
+  Interpreter(const Kernel& kernel, const Program& program, const NumberTable& numbers)
+      : kernel_(kernel), program_(program), numbers_(numbers),
+        made_(new Instructions(kernel, program, numbers, Overlay(program.sinks.size()))) {}
+  ~Interpreter() override {
+    for (const Instructions* k = made_.load(); k;) delete std::exchange(k, k->next);
+  }
+  Interpreter(const Interpreter&) = delete;
+  Interpreter& operator=(const Interpreter&) = delete;
+
+  bool fits() const { return made_.load()->fits(); }
+
+  void run(char* const* ptrs, const int64_t* strides, int64_t n, const char* numbers) const override {
+    Overlay overlay;
+    const size_t sources = program_.sources.size();
+    for (size_t k = sources; k < sources + program_.sinks.size(); ++k) {
+      uint64_t on = 0;
+      for (size_t s = 0; s < sources; ++s) on |= static_cast<uint64_t>(ptrs[s] == ptrs[k]) << s;
+      overlay.push_back(on);
+    }
+    instructions(overlay).run(ptrs, strides, n, numbers);
+  }
+
+ private:
+  const Instructions& instructions(const Overlay& overlay) const {
+    for (const Instructions* k = made_.load(std::memory_order_acquire); k; k = k->next) {
+      if (k->overlay == overlay) return *k;
+    }
+    auto* added = new Instructions(kernel_, program_, numbers_, overlay);
+    added->next = made_.load(std::memory_order_relaxed);
+    while (!made_.compare_exchange_weak(added->next, added, std::memory_order_acq_rel)) {
+    }
+    return *added;
+  }
+
+  const Kernel& kernel_;
+  const Program& program_;
+  const NumberTable& numbers_;
+  mutable std::atomic<const Instructions*> made_;
 };
 
 }  // namespace

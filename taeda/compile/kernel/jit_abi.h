@@ -10,7 +10,7 @@
 namespace taeda::kernel {
 
 /// Goes up with every change of the vocabulary or of the calling convention: a plug-in of another number is not used.
-inline constexpr int kJitAbi = 1;
+inline constexpr int kJitAbi = 2;
 
 /// Asks for one relocatable object with a function `<name>.<k>` for each program:
 ///   void f(char* const* ptrs, const int64_t* steps, int64_t vectors, const char* numbers, LaneFunction const* functions)
@@ -23,9 +23,9 @@ struct JitRequest {
 };
 using ProgramFunction = void (*)(char* const* ptrs, const int64_t* steps, int64_t vectors, const char* numbers, const LaneFunction* functions);
 
-/// Lanes of a vector: as many as floats fill a register.
+/// Lanes of a vector: as many as floats fill two registers, whose chains of operations run side by side.
 constexpr int64_t jit_lanes(cpu::SimdTarget target) {
-  return target == cpu::SimdTarget::Avx512 ? 16 : target == cpu::SimdTarget::Avx2 ? 8 : 4;
+  return target == cpu::SimdTarget::Avx512 ? 32 : target == cpu::SimdTarget::Avx2 ? 16 : 8;
 }
 
 /// The plug-in's functions "taeda_jit_abi" and "taeda_jit_compile".

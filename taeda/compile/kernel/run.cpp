@@ -351,7 +351,11 @@ bool reduce_floating(ReduceKind kind, const cpu::SumLoops<T>* sums, const cpu::E
                      int64_t rows, int64_t n, double divisor) {
   if (kind <= ReduceKind::kSumSquares) {
     const auto row = sums[static_cast<int>(kind)].row;
-    for (int64_t r = 0; r < rows; ++r) out[r] = static_cast<T>(row(x + r * n, n) / divisor);
+    if (divisor == 1) {
+      for (int64_t r = 0; r < rows; ++r) out[r] = static_cast<T>(row(x + r * n, n));
+    } else {
+      for (int64_t r = 0; r < rows; ++r) out[r] = static_cast<T>(row(x + r * n, n) / divisor);
+    }
     return true;
   }
   if ((kind != ReduceKind::kMax && kind != ReduceKind::kMin) || n == 0) return false;
