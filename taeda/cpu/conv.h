@@ -11,6 +11,7 @@ struct ConvLoops {
   void (*forward)(const ConvArgs&);
   void (*transposed)(const ConvArgs&);
   void (*weight)(const ConvArgs&);
+  int64_t (*pack)(const ConvGeometry&, const char* weight, char* packed);
 };
 const ConvLoops& conv_loops_f32();
 const ConvLoops& conv_loops_f64();

@@ -12,7 +12,7 @@ HWY_BEFORE_NAMESPACE();
 namespace taeda::cpu {
 namespace HWY_NAMESPACE {
 extern const ConvLoops kConvLoopsF32;
-const ConvLoops kConvLoopsF32 = {&conv_forward<float>, &conv_transposed<float>, &conv_weight<float>};
+const ConvLoops kConvLoopsF32 = {&conv_forward<float>, &conv_transposed<float>, &conv_weight<float>, &conv_pack<float>};
 }  // namespace HWY_NAMESPACE
 }  // namespace taeda::cpu
 HWY_AFTER_NAMESPACE();

@@ -12,7 +12,7 @@ HWY_BEFORE_NAMESPACE();
 namespace taeda::cpu {
 namespace HWY_NAMESPACE {
 extern const ConvLoops kConvLoopsF64;
-const ConvLoops kConvLoopsF64 = {&conv_forward<double>, &conv_transposed<double>, &conv_weight<double>};
+const ConvLoops kConvLoopsF64 = {&conv_forward<double>, &conv_transposed<double>, &conv_weight<double>, &conv_pack<double>};
 }  // namespace HWY_NAMESPACE
 }  // namespace taeda::cpu
 HWY_AFTER_NAMESPACE();

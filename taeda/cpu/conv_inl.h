@@ -38,6 +38,7 @@ struct Patches {
   int64_t row;             // elements of a row, all remainders
   int64_t plane;           // elements of one channel
   std::vector<int64_t> tap_offset;  // for each (channel, tap): its place for output pixel 0
+  int64_t last_offset = 0;          // the largest of them
 
   int64_t pixels() const { return product(out); }
   int64_t taps() const { return product(kernel); }
@@ -59,6 +60,7 @@ struct Patches {
         }
       }
     }
+    if (!tap_offset.empty()) last_offset = *std::max_element(tap_offset.begin(), tap_offset.end());
   }
   /// True when the image can be read where it is.
   bool is_plain() const {
@@ -151,11 +153,29 @@ void copy_lines(const T* image, const int64_t* offset, int64_t depth, const Vect
   }
 }
 
+/// The same where some vectors would reach beyond element `limit` of the image: those are copied by elements.
+template <class T>
+void copy_last_lines(const T* image, const int64_t* offset, int64_t depth, const VectorCopy* copies, int count, int64_t limit, T* to) {
+  using V = Vec<T>;
+  constexpr int64_t kL = Tile<T>::kLanes;
+  for (int64_t k = 0; k < depth; ++k, to += Tile<T>::kColumns) {
+    for (int i = 0; i < count; ++i) {
+      const int64_t from = offset[k] + copies[i].from;
+      if (from + kL <= limit) {
+        V::load(image + from).store(to + copies[i].at);
+      } else {
+        std::copy(image + from, image + std::max(from, limit), to + copies[i].at);
+      }
+    }
+  }
+}
+
 /// Packs pixels as the columns of B: to[p * kColumns + pixel].
 template <class T>
 struct PackPixels {
   const Patches* g;
   const T* image;  // padded
+  int64_t limit;   // elements that may be read
   int64_t first;   // pixel of column 0
   void operator()(int64_t j, int64_t count, int64_t p, int64_t depth, T* to) const {
     constexpr int64_t kW = Tile<T>::kColumns, kL = Tile<T>::kLanes;
@@ -169,7 +189,14 @@ struct PackPixels {
       for (int r = 0; r < n; ++r) {
         for (int64_t v = 0; v < runs[r].length; v += kL) copies[vectors++] = {runs[r].from + v, runs[r].at + v};
       }
-      const auto run = [&]<int kCount>() { copy_lines<T, kCount>(image, g->tap_offset.data() + p, depth, copies, vectors, to); };
+      const int64_t* offset = g->tap_offset.data() + p;
+      int64_t reach = 0;
+      for (int i = 0; i < vectors; ++i) reach = std::max(reach, copies[i].from + kL);
+      if (g->last_offset + reach > limit && *std::max_element(offset, offset + depth) + reach > limit) {
+        copy_last_lines(image, offset, depth, copies, vectors, limit, to);
+        continue;
+      }
+      const auto run = [&]<int kCount>() { copy_lines<T, kCount>(image, offset, depth, copies, vectors, to); };
       switch (vectors) {
         case 1: run.template operator()<1>(); break;
         case 2: run.template operator()<2>(); break;
@@ -260,16 +287,33 @@ void pack_all_rows(const T* a, int64_t rows, int64_t depth, T* to) {
   });
 }
 
+/// What follows the sums: bias by map, a tensor laid out as the output, relu.
+template <class T>
+struct Epilogue {
+  const T* bias = nullptr;
+  const T* add = nullptr;
+  bool relu = false;
+  /// Of maps from `map` on, of outputs from `out` elements on.
+  Epilogue from(int64_t map, int64_t out) const { return {bias ? bias + map : nullptr, add ? add + out : nullptr, relu}; }
+  Finish<T> finish(const T* out) const {
+    Finish<T> f;
+    f.row_bias = bias, f.add = add, f.origin = out, f.relu = relu;
+    return f;
+  }
+};
+
 /// One channel in, one map out (a group of a depthwise convolution): taps times shifted rows.
 template <class T>
-void convolve_single(const Patches& g, const T* image, const T* weight, T bias, T* out) {
+void convolve_single(const Patches& g, const T* image, const T* weight, const Epilogue<T>& after, T* out) {
   using V = Vec<T>;
   constexpr int64_t kL = Tile<T>::kLanes;
   const int64_t taps = g.taps();
   const int64_t* offset = g.tap_offset.data();
+  const T bias = after.bias ? *after.bias : T(0);
   for (int64_t line = 0; line < g.out[0] * g.out[1]; ++line) {
     const T* from = image + g.pixel_offset(line * g.out[2]);
     T* to = out + line * g.out[2];
+    const T* add = after.add ? after.add + line * g.out[2] : nullptr;
     int64_t x = 0;
     for (; x + 2 * kL <= g.out[2]; x += 2 * kL) {
       V a(bias), b(bias);
@@ -278,45 +322,67 @@ void convolve_single(const Patches& g, const T* image, const T* weight, T bias, 
         a = fma(w, V::load(from + offset[k] + x), a);
         b = fma(w, V::load(from + offset[k] + x + kL), b);
       }
+      if (add) a = a + V::load(add + x), b = b + V::load(add + x + kL);
+      if (after.relu) a = maximum(a, V(0)), b = maximum(b, V(0));
       a.store(to + x);
       b.store(to + x + kL);
     }
     for (; x < g.out[2]; x += kL) {
+      const bool part = x + kL > g.out[2];
       V a(bias);
       for (int64_t k = 0; k < taps; ++k) a = fma(V(weight[k]), V::load(from + offset[k] + x), a);
-      if (x + kL <= g.out[2]) a.store(to + x);
-      else store_part(a, to + x, g.out[2] - x);
+      if (add) a = a + (part ? load_part<V>(add + x, g.out[2] - x) : V::load(add + x));
+      if (after.relu) a = maximum(a, V(0));
+      if (part) store_part(a, to + x, g.out[2] - x);
+      else a.store(to + x);
     }
   }
 }
 
+/// An image that may be read up to element `limit`.
+template <class T>
+struct Image {
+  const T* data;
+  int64_t limit;
+};
+
 /// out (maps, pixels of [begin, end)) of one padded image and one group.
 template <class T>
-void convolve_pixels(const Patches& g, const T* image, const T* packed, const T* bias, T* out, int64_t begin, int64_t end) {
+void convolve_pixels(const Patches& g, const Image<T>& image, const T* packed, const Epilogue<T>& after, T* out, int64_t begin, int64_t end) {
   const int64_t padded = (g.maps + Tile<T>::kRows - 1) / Tile<T>::kRows * Tile<T>::kRows;
-  Finish<T> finish;
-  finish.row_bias = bias;
-  gemm_blocked<T>(g.maps, end - begin, g.depth(), PackedRows<T>{packed, padded}, PackPixels<T>{&g, image, begin}, out + begin, g.pixels(), finish);
+  gemm_blocked<T>(g.maps, end - begin, g.depth(), PackedRows<T>{packed, padded}, PackPixels<T>{&g, image.data, image.limit, begin}, out + begin,
+                  g.pixels(), after.finish(out));
 }
 
-/// The plain convolution over batch and groups. weight: (groups, maps, depth) contiguous.
+/// One channel in, one map out: weights are read as they are.
+HWY_INLINE bool is_single(const Patches& g) { return g.channels == 1 && g.maps == 1; }
 template <class T>
-void convolve(const Patches& g, int64_t batch, int64_t groups, const T* input, const T* weight, const T* bias, T* output) {
+int64_t packed_elements(const Patches& g) { return (g.maps + Tile<T>::kRows - 1) / Tile<T>::kRows * Tile<T>::kRows * g.depth(); }
+/// The weight of all groups, for PackedRows.
+template <class T>
+void pack_weight(const Patches& g, int64_t groups, const T* weight, T* packed) {
+  for (int64_t i = 0; i < groups; ++i) pack_all_rows(weight + i * g.maps * g.depth(), g.maps, g.depth(), packed + i * packed_elements<T>(g));
+}
+
+/// The plain convolution over batch and groups. weight: (groups, maps, depth) contiguous, or `packed`.
+template <class T>
+void convolve(const Patches& g, int64_t batch, int64_t groups, const T* input, const T* weight, const T* packed, const Epilogue<T>& after, T* output) {
   const int64_t pixels = g.pixels();
   if (batch * groups * g.maps * pixels == 0) return;
   const int64_t slack = Tile<T>::kColumns;
-  const bool single = g.channels == 1 && g.maps == 1;
-  const int64_t padded_rows = (g.maps + Tile<T>::kRows - 1) / Tile<T>::kRows * Tile<T>::kRows;
-  const int64_t packed_size = padded_rows * g.depth();
-  Scratch<T> packed(single ? 1 : groups * packed_size + slack);
-  if (!single) {
-    for (int64_t i = 0; i < groups; ++i) pack_all_rows(weight + i * g.maps * g.depth(), g.maps, g.depth(), packed.data() + i * packed_size);
+  const bool single = is_single(g);
+  const int64_t packed_size = packed_elements<T>(g);
+  Scratch<T> packed_here(single || packed ? 1 : groups * packed_size + slack);
+  if (!single && !packed) {
+    pack_weight(g, groups, weight, packed_here.data());
+    packed = packed_here.data();
   }
   const int64_t tasks = batch * groups;
   const int64_t work = std::max<int64_t>(1, g.maps * pixels * g.depth());
-  const auto source = [&](int64_t task, T* room, bool split) -> const T* {
+  const bool in_place = g.is_plain() && !single;
+  const auto source = [&](int64_t task, T* room, bool split) -> Image<T> {
     const T* image = input + task * g.image();
-    if (task + 1 < tasks && g.is_plain()) return image;
+    if (in_place) return {image, (tasks - task) * g.image()};
     if (split) {
       parallel_for(0, g.channels, std::max<int64_t>(1, 65536 / std::max<int64_t>(1, g.plane)),
                    [&](int64_t b, int64_t e) HWY_ATTR { pad_image(g, image, b, e, room); });
@@ -324,47 +390,47 @@ void convolve(const Patches& g, int64_t batch, int64_t groups, const T* input, c
       pad_image(g, image, 0, g.channels, room);
     }
     std::fill(room + g.channels * g.plane, room + g.channels * g.plane + slack, T(0));
-    return room;
+    return {room, g.channels * g.plane + slack};
   };
+  const int64_t room_size = in_place ? 1 : g.channels * g.plane + slack;
   if (tasks >= get_num_threads() || work < kConvSerialWork) {
     parallel_for(0, tasks, std::max<int64_t>(1, kConvSerialWork / work), [&](int64_t begin, int64_t end) HWY_ATTR {
-      Scratch<T> room(g.channels * g.plane + slack);
+      Scratch<T> room(room_size);
       for (int64_t task = begin; task < end; ++task) {
-        const int64_t group = task % groups;
-        const T* image = source(task, room.data(), false);
-        T* out = output + task * g.maps * pixels;
+        const int64_t group = task % groups, at = task * g.maps * pixels;
+        const Image<T> image = source(task, room.data(), false);
+        const Epilogue<T> here = after.from(group * g.maps, at);
         if (single) {
-          convolve_single(g, image, weight + group * g.depth(), bias ? bias[group] : T(0), out);
+          convolve_single(g, image.data, weight + group * g.depth(), here, output + at);
         } else {
-          convolve_pixels(g, image, packed.data() + group * packed_size, bias ? bias + group * g.maps : nullptr, out, 0, pixels);
+          convolve_pixels(g, image, packed + group * packed_size, here, output + at, 0, pixels);
         }
       }
     });
     return;
   }
-  Scratch<T> room(g.channels * g.plane + slack);
+  Scratch<T> room(room_size);
   for (int64_t task = 0; task < tasks; ++task) {
-    const int64_t group = task % groups;
-    const T* image = source(task, room.data(), true);
-    T* out = output + task * g.maps * pixels;
-    const T* group_bias = bias ? bias + group * g.maps : nullptr;
-    const T* rows = packed.data() + group * packed_size;
-    constexpr int64_t kW = Tile<T>::kColumns;
+    const int64_t group = task % groups, at = task * g.maps * pixels;
+    const Image<T> image = source(task, room.data(), true);
+    const Epilogue<T> here = after.from(group * g.maps, at);
+    T* out = output + at;
+    const T* rows = packed + group * packed_size;
+    constexpr int64_t kW = Tile<T>::kColumns, kR = Tile<T>::kRows;
     const int64_t panels = (pixels + kW - 1) / kW;
     if (single) {
-      convolve_single(g, image, weight + group * g.depth(), bias ? bias[group] : T(0), out);
+      convolve_single(g, image.data, weight + group * g.depth(), here, out);
     } else if (panels >= 2 * get_num_threads()) {
       parallel_for(0, panels, 1, [&](int64_t b, int64_t e) HWY_ATTR {
-        convolve_pixels(g, image, rows, group_bias, out, b * kW, std::min(e * kW, pixels));
+        convolve_pixels(g, image, rows, here, out, b * kW, std::min(e * kW, pixels));
       });
     } else {  // few pixels: every thread takes some of the maps
-      const int64_t row_panels = padded_rows / Tile<T>::kRows;
-      parallel_for(0, row_panels, 1, [&](int64_t b, int64_t e) HWY_ATTR {
-        const int64_t first = b * Tile<T>::kRows, count = std::min(e * Tile<T>::kRows, g.maps) - first;
-        Finish<T> finish;
-        finish.row_bias = group_bias ? group_bias + first : nullptr;
-        gemm_blocked<T>(count, pixels, g.depth(), PackedRows<T>{rows, padded_rows, first}, PackPixels<T>{&g, image, 0}, out + first * pixels, pixels,
-                        finish);
+      const int64_t padded_rows = (g.maps + kR - 1) / kR * kR;
+      parallel_for(0, padded_rows / kR, 1, [&](int64_t b, int64_t e) HWY_ATTR {
+        const int64_t first = b * kR, count = std::min(e * kR, g.maps) - first;
+        T* to = out + first * pixels;
+        gemm_blocked<T>(count, pixels, g.depth(), PackedRows<T>{rows, padded_rows, first}, PackPixels<T>{&g, image.data, image.limit, 0}, to, pixels,
+                        here.from(first, first * pixels).finish(to));
       });
     }
   }
@@ -383,8 +449,17 @@ HWY_INLINE Patches patches_of(const ConvGeometry& x) {
 
 template <class T>
 void conv_forward(const ConvArgs& x) {
+  const Epilogue<T> after{reinterpret_cast<const T*>(x.bias), reinterpret_cast<const T*>(x.add), x.relu};
   convolve<T>(patches_of(x.geometry), x.geometry.batch, x.geometry.groups, reinterpret_cast<const T*>(x.input), reinterpret_cast<const T*>(x.weight),
-              reinterpret_cast<const T*>(x.bias), reinterpret_cast<T*>(x.output));
+              reinterpret_cast<const T*>(x.packed), after, reinterpret_cast<T*>(x.output));
+}
+
+template <class T>
+int64_t conv_pack(const ConvGeometry& x, const char* weight, char* packed) {
+  const Patches g = patches_of(x);
+  if (is_single(g)) return 0;
+  if (packed) pack_weight(g, x.groups, reinterpret_cast<const T*>(weight), reinterpret_cast<T*>(packed));
+  return x.groups * packed_elements<T>(g) + Tile<T>::kColumns;
 }
 
 /// Stride 1: the convolution of the cotangent with the mirrored kernel.
@@ -411,7 +486,8 @@ void transposed_by_mirror(const ConvArgs& x) {
       }
     }
   }
-  convolve<T>(g, f.batch, f.groups, reinterpret_cast<const T*>(x.output), mirrored.data(), reinterpret_cast<const T*>(x.bias), reinterpret_cast<T*>(x.input));
+  convolve<T>(g, f.batch, f.groups, reinterpret_cast<const T*>(x.output), mirrored.data(), nullptr,
+              Epilogue<T>{reinterpret_cast<const T*>(x.bias)}, reinterpret_cast<T*>(x.input));
 }
 
 /// Adds column blocks (channel, tap) x pixels to the places of the input that they came from.

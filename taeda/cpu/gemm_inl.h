@@ -69,6 +69,9 @@ struct Finish {
   T beta = 0;               ///< 0: C is not read
   const T* bias = nullptr;  ///< by column
   const T* row_bias = nullptr;  ///< by row
+  const T* add = nullptr;       ///< laid out as C, whose first element is `origin`
+  const T* origin = nullptr;
+  bool relu = false;            ///< last of all
 };
 
 /// Writes sums into C. Every loop is unrolled, so that the sums stay in registers.
@@ -94,6 +97,11 @@ HWY_INLINE void store_tile(Vec<T> (&acc)[kRows][kVecs], T* c, int64_t c_row, int
   }
   if (f.bias) each([&](V v, int, int j) HWY_ATTR { return v + load(f.bias, j); });
   if (f.row_bias) each([&](V v, int i, int) HWY_ATTR { return v + V(f.row_bias[i]); });
+  if (f.add) {
+    const T* add = f.add + (c - f.origin);
+    each([&](V v, int i, int j) HWY_ATTR { return v + load(add + i * c_row, j); });
+  }
+  if (f.relu) each([](V v, int, int) HWY_ATTR { return maximum(v, V(0)); });
 #pragma GCC unroll 16
   for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 4
@@ -215,6 +223,8 @@ void run_panel(int64_t height, int64_t columns, int64_t k, const T* a, int64_t a
       if (finish.beta != T(0)) value += finish.beta * c[i * c_row + j];
       if (finish.bias) value += finish.bias[j];
       if (finish.row_bias) value += finish.row_bias[i];
+      if (finish.add) value += finish.add[c - finish.origin + i * c_row + j];
+      if (finish.relu) value = hn::GetLane(maximum(Lane<T>(value), Lane<T>(0)).raw);
       c[i * c_row + j] = value;
     }
   }
@@ -307,7 +317,10 @@ void gemm_blocked(int64_t m, int64_t n, int64_t k, const PackA& pack_a, const Pa
       pack_b(jc, width, pc, deep, b_room.data());
       Finish<T> f = finish;
       if (pc > 0) f.beta = 1;
-      if (pc + deep < k) f.bias = f.row_bias = nullptr;
+      if (pc + deep < k) {
+        f.bias = f.row_bias = f.add = nullptr;
+        f.relu = false;
+      }
       for (int64_t ic = 0; ic < m; ic += rows) {
         const int64_t height = std::min(rows, m - ic);
         const T* a = pack_a(ic, height, pc, deep, a_room.data());

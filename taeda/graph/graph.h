@@ -88,7 +88,8 @@ TAEDA_API std::vector<Id> operands(const Node& node);
 /// Numbers the values anew as text() shows them, and forgets states, constants and results that nothing makes or reads.
 TAEDA_API void renumber(Graph& graph);
 
-/// Runs the operators one by one; bitwise what the captured function gives. Inputs must have the captured dtypes and sizes.
+/// Runs the operators one by one; bitwise what the captured function gives. Inputs must have the captured dtypes and sizes. For many runs:
+/// Executable.
 TAEDA_API std::vector<Tensor> run(const Graph& graph, const std::vector<Tensor>& inputs);
 
 }  // namespace taeda::graph

@@ -6,6 +6,7 @@
 #include <limits>
 #include <unordered_map>
 
+#include "taeda/graph/fused.h"
 #include "taeda/graph/layout.h"
 #include "taeda/graph/text.h"
 #include "taeda/graph/verify.h"
@@ -390,6 +391,7 @@ class Parser {
     positions_[Part::kNode].push_back(begin);
   }
   static const OpInfo* operator_of(std::string_view full) {
+    if (const OpInfo* op = fused_operator(full)) return op;
     const size_t dot = full.rfind('.');
     for (const bool split : {false, true}) {
       if (split && dot == full.npos) break;

@@ -106,6 +106,39 @@ ScalarType conv_compute(ScalarType type) {
 }
 char* data_of(const Tensor& t) { return t.impl().data(); }
 
+Tensor convolve(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation,
+                bool transposed, IntArrayRef output_padding, int64_t groups, const detail::ConvEpilogue& after = {}) {
+  check_channels(input, weight, bias, transposed, groups);
+  const Window w = check_window(input, weight, stride, padding, dilation, transposed, output_padding);
+  DimVector sizes(input.sizes());
+  sizes[1] = transposed ? weight.size(1) * groups : weight.size(0);
+  for (size_t d = 0; d + 2 < sizes.size(); ++d) {
+    const int64_t in = input.sizes()[d + 2], kernel = weight.sizes()[d + 2];
+    sizes[d + 2] = transposed ? (in - 1) * w.stride[d] - 2 * w.padding[d] + w.dilation[d] * (kernel - 1) + w.output_padding[d] + 1
+                              : conv_size(in, kernel, w.stride[d], w.padding[d], w.dilation[d]);
+    TAEDA_CHECK(sizes[d + 2] > 0 || (sizes[d + 2] == 0 && in == 0), "[convolution] the result would be empty or negative: got input ", input.sizes(), ", weight ", weight.sizes(),
+                ", padding ", padding, "; pad less");
+  }
+  TAEDA_CHECK(!after.add.defined() || (after.add.sizes() == IntArrayRef(sizes) && after.add.is_contiguous() && after.add.scalar_type() == input.scalar_type()),
+              "[convolution] what is added has the result's sizes and dtype and is contiguous: got ", Value(after.add).describe(), " for ",
+              input.scalar_type(), IntArrayRef(sizes), "; add it afterwards");
+  const ScalarType type = input.scalar_type(), compute = conv_compute(type);
+  const Tensor x = input.to(compute).contiguous(), k = weight.to(compute).contiguous();
+  const Tensor b = bias && bias->defined() ? bias->to(compute).contiguous() : Tensor();
+  Tensor result = make_tensor(sizes, compute, input.device());
+  if (result.numel() == 0) return result.to(type);
+  const char* add = b.defined() ? data_of(b) : nullptr;
+  if (transposed) {
+    const ConvArgs args{geometry_of(compute, input.size(0), groups, sizes, input.sizes(), weight.sizes(), w), data_of(result), data_of(k), data_of(x), add};
+    conv_transposed_kernel(input.device(), args);
+  } else {
+    const ConvArgs args{geometry_of(compute, input.size(0), groups, input.sizes(), sizes, weight.sizes(), w), data_of(x), data_of(k), data_of(result), add,
+                        after.packed.defined() ? data_of(after.packed) : nullptr, after.add.defined() ? data_of(after.add) : nullptr, after.relu};
+    conv_kernel(input.device(), args);
+  }
+  return result.to(type);
+}
+
 /// Convolution of input (batch, in, …) with weight (out, in / groups, kernel…), or with `transposed` its adjoint with weight
 /// (in, out / groups, kernel…). `bias` (out) is added while the result is written.
 struct Convolution {
@@ -115,31 +148,7 @@ struct Convolution {
   static constexpr auto autocast = "lower";
   static Tensor forward(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, IntArrayRef stride, IntArrayRef padding,
                         IntArrayRef dilation, bool transposed, IntArrayRef output_padding, int64_t groups) {
-    check_channels(input, weight, bias, transposed, groups);
-    const Window w = check_window(input, weight, stride, padding, dilation, transposed, output_padding);
-    DimVector sizes(input.sizes());
-    sizes[1] = transposed ? weight.size(1) * groups : weight.size(0);
-    for (size_t d = 0; d + 2 < sizes.size(); ++d) {
-      const int64_t in = input.sizes()[d + 2], kernel = weight.sizes()[d + 2];
-      sizes[d + 2] = transposed ? (in - 1) * w.stride[d] - 2 * w.padding[d] + w.dilation[d] * (kernel - 1) + w.output_padding[d] + 1
-                                : conv_size(in, kernel, w.stride[d], w.padding[d], w.dilation[d]);
-      TAEDA_CHECK(sizes[d + 2] > 0 || (sizes[d + 2] == 0 && in == 0), "[convolution] the result would be empty or negative: got input ", input.sizes(), ", weight ", weight.sizes(),
-                  ", padding ", padding, "; pad less");
-    }
-    const ScalarType type = input.scalar_type(), compute = conv_compute(type);
-    const Tensor x = input.to(compute).contiguous(), k = weight.to(compute).contiguous();
-    const Tensor b = bias && bias->defined() ? bias->to(compute).contiguous() : Tensor();
-    Tensor result = make_tensor(sizes, compute, input.device());
-    if (result.numel() == 0) return result.to(type);
-    const char* add = b.defined() ? data_of(b) : nullptr;
-    if (transposed) {
-      const ConvArgs args{geometry_of(compute, input.size(0), groups, sizes, input.sizes(), weight.sizes(), w), data_of(result), data_of(k), data_of(x), add};
-      conv_transposed_kernel(input.device(), args);
-    } else {
-      const ConvArgs args{geometry_of(compute, input.size(0), groups, input.sizes(), sizes, weight.sizes(), w), data_of(x), data_of(k), data_of(result), add};
-      conv_kernel(input.device(), args);
-    }
-    return result.to(type);
+    return convolve(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups);
   }
   static Tensor grad_input(const Tensor& grad, const Tensor& weight, IntArrayRef input_sizes, IntArrayRef stride, IntArrayRef padding,
                            IntArrayRef dilation, bool transposed, int64_t groups) {
@@ -360,6 +369,30 @@ struct ConvTbc : Composite {
 
 }  // namespace
 }  // namespace ops
+
+namespace detail {
+
+Tensor convolution_with(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, const ConvWindow& w, const ConvEpilogue& after) {
+  const DimVector none(w.stride.size(), 0);
+  TAEDA_CHECK(weight.scalar_type() == kFloat || weight.scalar_type() == kDouble, "[convolution] an epilogue needs a weight of float32 or float64: got ",
+              weight.scalar_type(), "; convert it");
+  return ops::convolve(input, weight, bias, w.stride, w.padding, w.dilation, false, none, w.groups, after);
+}
+
+Tensor pack_convolution(const Tensor& weight, int64_t groups) {
+  const ScalarType dtype = weight.scalar_type();
+  if ((dtype != kFloat && dtype != kDouble) || weight.dim() < 3 || weight.dim() > 5 || groups < 1 || weight.size(0) % groups != 0 || weight.numel() == 0) return {};
+  const DimVector ones(static_cast<size_t>(weight.dim() - 2), 1), zeros(ones.size(), 0);
+  const Tensor k = weight.contiguous();
+  const ConvGeometry g = ops::geometry_of(dtype, 1, groups, k.sizes(), DimVector(k.sizes()), k.sizes(), ops::Window{ones, zeros, ones, zeros});
+  const int64_t elements = conv_pack_kernel(k.device(), g, ops::data_of(k), nullptr);
+  if (elements == 0) return {};
+  Tensor packed = make_tensor(IntArrayRef(elements), dtype, k.device());
+  conv_pack_kernel(k.device(), g, ops::data_of(k), ops::data_of(packed));
+  return packed;
+}
+
+}  // namespace detail
 }  // namespace taeda
 
 #include "taeda/ops/generated/conv.inc"

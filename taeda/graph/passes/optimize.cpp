@@ -28,6 +28,8 @@ const Pass kPasses[] = {
      [](Graph& g, const PassOptions&, Notes* notes) { return remove_dead(g, notes); }, false, false},
     {{"fold_batch_norm", "convolutions and linear maps take the batch norm behind them", false},
      [](Graph& g, const PassOptions&, Notes* notes) { return fold_batch_norm(g, notes); }, false, true},
+    {{"fuse_convolution", "convolutions take the sum and the relu behind them", true},
+     [](Graph& g, const PassOptions&, Notes* notes) { return fuse_convolution(g, notes); }, false, true},
 };
 
 }  // namespace

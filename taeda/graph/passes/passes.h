@@ -14,7 +14,7 @@ namespace taeda::graph {
 using Notes = std::vector<std::string>;
 
 struct PassOptions {
-  /// States that the graph does not change become constants, and convolutions take the batch norms and relus behind them: for inference
+  /// States that the graph does not change become constants, and convolutions take the batch norms, sums and relus behind them: for inference
   /// with weights as they are now. Not bitwise (fold_batch_norm).
   bool frozen = false;
   /// fold_constants makes no constants of more bytes.
@@ -66,5 +66,7 @@ TAEDA_API size_t freeze_states(Graph& graph, Notes* notes = nullptr);
 /// and bias are computed in float64 and rounded once. Not the separate operators' bits: each result is within (n + 4) eps of the sum of its n
 /// terms' magnitudes, eps being 2^-23 or 2^-52.
 TAEDA_API size_t fold_batch_norm(Graph& graph, Notes* notes = nullptr);
+/// Puts an addition of a tensor of equal type and a relu behind a convolution into it. Exact.
+TAEDA_API size_t fuse_convolution(Graph& graph, Notes* notes = nullptr);
 
 }  // namespace taeda::graph

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// Interpretation: operators one by one, through the registry.
+#include "taeda/graph/executable.h"
+
+#include <algorithm>
+
+#include "taeda/core/modes.h"
+#include "taeda/graph/fused.h"
+#include "taeda/graph/layout.h"
+
+namespace taeda::graph {
+
+namespace {
+
+Tensor number_tensor(const Scalar& s) {
+  Tensor t = make_tensor({}, s.isFloatingPoint() ? kDouble : s.isBoolean() ? kBool : kLong);
+  dispatch_all(t.scalar_type(), "graph", [&]<class T>() { *static_cast<T*>(t.impl().storage->data) = s.unchecked<T>(); });
+  t.mutable_impl().flags |= kFlagWrappedNumber;
+  return t;
+}
+
+/// `t` with the strides of `type`, in which later nodes read it.
+Tensor laid_out(const Tensor& t, const Type& type) {
+  if (t.strides() == IntArrayRef(type.strides)) return t;
+  const Tensor copy = make_tensor_strided(type.sizes, type.strides, type.dtype);
+  copy.copy_(t);
+  return copy;
+}
+
+/// A tensor argument of a step.
+struct Operand {
+  size_t arg;
+  int item;     ///< of a list, else -1
+  Id value;
+  bool update;  ///< the operator writes it
+  bool dies;    ///< nothing reads the value later, nor elsewhere in this step
+};
+
+/// A node made ready.
+struct Step {
+  const Node* node;
+  std::vector<Value> args;  ///< attributes; lists of tensors as long as they will be
+  std::vector<Operand> operands;
+  std::vector<Id> last;  ///< results of nodes that nothing reads later
+  detail::ConvWindow window;  ///< of a fused convolution
+  Tensor packed;
+};
+
+size_t at(Id id) { return static_cast<size_t>(id); }
+
+}  // namespace
+
+struct Executable::Prepared {
+  explicit Prepared(Graph g) : graph(std::move(g)) {
+    for (const Datum& v : graph.values) {
+      if (v.origin == Origin::kConstant) constants.push_back(v.tensor.impl().storage.get());
+    }
+    std::vector<int> uses(graph.values.size());
+    for (const Node& node : graph.nodes) {
+      for (const Id id : operands(node)) ++uses[at(id)];
+    }
+    for (const Id id : graph.outputs) ++uses[at(id)];
+    for (const Mutation& m : graph.mutations) ++uses[at(m.value)];
+    for (const Node& node : graph.nodes) steps.push_back(prepare(node, uses));
+  }
+
+  Step prepare(const Node& node, std::vector<int>& uses) const {
+    Step step;
+    step.node = &node;
+    const std::vector<SchemaArg> schema = parse_schema_args(node.op->schema);
+    int position = 0;
+    const auto add = [&](size_t arg, int item, const Arg& from) {
+      if (from.value >= 0) {
+        const bool update = std::any_of(node.updates.begin(), node.updates.end(), [&](const Update& u) { return u.tensor == position; });
+        step.operands.push_back({arg, item, from.value, update, false});
+        ++position;
+        return Value();
+      }
+      return schema[arg].type.starts_with("Tensor") && from.attribute.is_number() ? Value(number_tensor(from.attribute.to_scalar())) : from.attribute;
+    };
+    for (size_t i = 0; i < node.args.size(); ++i) {
+      const Arg& arg = node.args[i];
+      if (!arg.is_list) {
+        step.args.push_back(add(i, -1, arg));
+        continue;
+      }
+      Value::List list;
+      for (size_t k = 0; k < arg.items.size(); ++k) list.push_back(add(i, static_cast<int>(k), arg.items[k]));
+      step.args.emplace_back(std::move(list));
+    }
+    for (const Operand& o : step.operands) {
+      if (--uses[at(o.value)] == 0 && graph.values[at(o.value)].origin == Origin::kResult) step.last.push_back(o.value);
+    }
+    for (Operand& o : step.operands) {
+      const auto here = std::count_if(step.operands.begin(), step.operands.end(), [&](const Operand& other) { return other.value == o.value; });
+      o.dies = here == 1 && std::find(step.last.begin(), step.last.end(), o.value) != step.last.end();
+    }
+    if (node.op == &kFusedConvolution) {
+      step.window = window_of(step.args.data());
+      const Id weight = node.args[kWeight].value;
+      if (weight >= 0 && graph.values[at(weight)].origin == Origin::kConstant) {
+        step.packed = detail::pack_convolution(graph.values[at(weight)].tensor, step.window.groups);
+      }
+    }
+    return step;
+  }
+
+  Graph graph;
+  std::vector<Step> steps;
+  std::vector<const StorageImpl*> constants;
+};
+
+namespace {
+
+/// One run.
+class Run {
+ public:
+  Run(const Graph& graph, const std::vector<const StorageImpl*>& constants, const std::vector<Tensor>& inputs)
+      : graph_(graph), constants_(constants), now_(graph.values.size()) {
+    TAEDA_CHECK_VALUE(inputs.size() == graph.inputs.size(), "[graph] run takes one tensor for each input: got ", inputs.size(), " for ",
+                      graph.inputs.size(), "; pass them in the captured order");
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const Type& type = graph.values[at(graph.inputs[i])].type;
+      TAEDA_CHECK_VALUE(inputs[i].defined() && inputs[i].scalar_type() == type.dtype && inputs[i].sizes() == IntArrayRef(type.sizes),
+                        "[graph] an input has the captured dtype and sizes: got ", Value(inputs[i]).describe(), " for ", type.dtype,
+                        IntArrayRef(type.sizes), "; capture again for others");
+      Tensor& now = now_[at(graph.inputs[i])];
+      now = inputs[i].detach();
+      if (now.storage_offset() != 0) now = copy_as_laid_out(now);
+      now = laid_out(now, type);
+    }
+    check_apart(graph, inputs);
+    for (size_t id = 0; id < now_.size(); ++id) {
+      if (graph.values[id].tensor.defined()) now_[id] = graph.values[id].tensor.detach();
+    }
+  }
+
+  void execute(const Step& step) {
+    args_ = step.args;
+    written_.clear();
+    for (const Operand& o : step.operands) {
+      const Tensor& t = now_[at(o.value)];
+      Value value(o.update ? written_.emplace_back(own(t, o)) : t);
+      if (o.item < 0) {
+        args_[o.arg] = std::move(value);
+        continue;
+      }
+      if (args_[o.arg].shared_list() == step.args[o.arg].shared_list()) args_[o.arg] = Value(Value::List(step.args[o.arg].list()));
+      args_[o.arg].mutable_list()[static_cast<size_t>(o.item)] = std::move(value);
+    }
+    keep(step, call(step));
+    args_.clear();
+    for (const Id id : step.last) now_[at(id)] = Tensor();
+  }
+
+  /// The outputs, after what the graph changes has been written.
+  std::vector<Tensor> finish(const std::vector<Tensor>& inputs) {
+    std::vector<Tensor> results, written;
+    for (const Id id : graph_.outputs) {
+      const Tensor& t = now_[at(id)];
+      // Callers may write what they get: constants stay, and what is written below may be what an output reads.
+      const bool constant = std::find(constants_.begin(), constants_.end(), t.impl().storage.get()) != constants_.end();
+      results.push_back(constant || !graph_.mutations.empty() ? copy_as_laid_out(t) : t);
+    }
+    for (const Mutation& m : graph_.mutations) written.push_back(copy_as_laid_out(now_[at(m.value)]));
+    for (size_t i = 0; i < written.size(); ++i) {
+      const Id target = graph_.mutations[i].target;
+      for (size_t k = 0; k < inputs.size(); ++k) {
+        if (graph_.inputs[k] == target) inputs[k].detach().copy_(written[i]);
+      }
+      if (graph_.values[at(target)].tensor.defined()) graph_.values[at(target)].tensor.detach().copy_(written[i]);
+    }
+    return results;
+  }
+
+ private:
+  /// What an operator may write: the value itself where nobody else sees its memory, else a copy.
+  Tensor own(const Tensor& t, const Operand& o) const {
+    const bool alone = o.dies && t.impl().storage.use_count() == 1 && !overlaps_itself(t);
+    return alone ? t : copy_as_laid_out(t);
+  }
+  Value call(const Step& step) {
+    if (step.node->op != &kFusedConvolution || !step.packed.defined()) return step.node->op->invoke(args_.data());
+    const detail::ConvEpilogue after{args_[kAdd].is_none() ? Tensor() : args_[kAdd].tensor(), args_[kRelu].to_bool(), step.packed};
+    const std::optional<Tensor> bias = args_[kBias].is_none() ? std::nullopt : std::optional<Tensor>(args_[kBias].tensor());
+    return Value(detail::convolution_with(args_[kInput].tensor(), args_[kWeight].tensor(), bias, step.window, after));
+  }
+  void keep(const Step& step, const Value& result) {
+    const Node& node = *step.node;
+    for (size_t i = 0; i < node.results.size(); ++i) {
+      if (node.results[i] < 0) continue;
+      const Type& type = graph_.values[at(node.results[i])].type;
+      const Tensor& t = result.is_list() ? result.list().at(i).tensor() : result.tensor();
+      TAEDA_CHECK_VALUE(t.defined() && t.scalar_type() == type.dtype && t.sizes() == IntArrayRef(type.sizes), "[graph] sizes of results are those of the "
+                        "capture: ", node.op->name, " gave ", Value(t).describe(), " for ", type.dtype, IntArrayRef(type.sizes),
+                        "; leave operators whose sizes follow from values outside of the graph");
+      now_[at(node.results[i])] = laid_out(t, type);
+    }
+    // Written tensors were made in the order of the arguments, which is that of the updates.
+    for (size_t i = 0; i < node.updates.size(); ++i) now_[at(node.updates[i].value)] = written_.at(i);
+  }
+
+  const Graph& graph_;
+  const std::vector<const StorageImpl*>& constants_;
+  std::vector<Tensor> now_;  ///< by value
+  std::vector<Value> args_;
+  std::vector<Tensor> written_;
+};
+
+}  // namespace
+
+Executable::Executable(Graph graph) {
+  const BelowDoorGuard below;
+  prepared_ = std::make_unique<const Prepared>(std::move(graph));
+}
+Executable::Executable(Executable&&) noexcept = default;
+Executable& Executable::operator=(Executable&&) noexcept = default;
+Executable::~Executable() = default;
+
+std::vector<Tensor> Executable::run(const std::vector<Tensor>& inputs) const {
+  const BelowDoorGuard below;
+  Run run(prepared_->graph, prepared_->constants, inputs);
+  for (const Step& step : prepared_->steps) run.execute(step);
+  return run.finish(inputs);
+}
+
+const Graph& Executable::graph() const { return prepared_->graph; }
+
+std::vector<Tensor> run(const Graph& graph, const std::vector<Tensor>& inputs) { return Executable(graph).run(inputs); }
+
+}  // namespace taeda::graph
