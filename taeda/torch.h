@@ -104,6 +104,27 @@ using AutoDispatchBelowADInplaceOrView = taeda::BelowAutogradGuard;
 using AutoDispatchBelowAutograd = taeda::BelowAutogradGuard;
 using AutoNonVariableTypeMode = taeda::BelowAutogradGuard;
 inline bool hasCUDA() { return false; }
+/// Unlike torch::tensor, these have one dimension always and the dtype of the values, or the default dtype where options name none.
+template <class T>
+  requires(std::is_arithmetic_v<T> || taeda::is_reduced_float<T>)
+Tensor tensor(ArrayRef<T> values, const TensorOptions& options = taeda::scalar_type_of<T>) {
+  return taeda::tensor(values, options.dtype(options.dtype()));
+}
+template <class T>
+  requires(std::is_arithmetic_v<T> || taeda::is_reduced_float<T>)
+Tensor tensor(std::initializer_list<T> values, const TensorOptions& options = taeda::scalar_type_of<T>) {
+  return at::tensor(ArrayRef<T>(values), options);
+}
+template <class T>
+  requires(std::is_arithmetic_v<T> || taeda::is_reduced_float<T>)
+Tensor tensor(T value, const TensorOptions& options = taeda::scalar_type_of<T>) {
+  return at::tensor(ArrayRef<T>(value), options);
+}
+template <class T>
+  requires((std::is_arithmetic_v<T> || taeda::is_reduced_float<T>) && !std::is_same_v<T, bool>)
+Tensor tensor(const std::vector<T>& values, const TensorOptions& options = taeda::scalar_type_of<T>) {
+  return at::tensor(ArrayRef<T>(values), options);
+}
 }  // namespace at
 
 namespace torch {

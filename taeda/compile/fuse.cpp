@@ -85,6 +85,9 @@ class Maker {
     return Member{i, {}, std::move(row)};
   }
 
+  static bool has_zero_dim(const Step& step) {
+    return std::any_of(step.operands.begin(), step.operands.end(), [](const Operand& o) { return o.geometry.ndim == 0; });
+  }
   static bool is_fusable(const Step& step, const Recorded& call) {
     const Geometry& space = space_of(step, call);
     if (space.ndim > kernel::kMaxDims || space.numel == 0) return false;
@@ -97,6 +100,9 @@ class Maker {
       if (may_overlap(space)) return false;
     }
     const ScalarType compute = computing_dtype(step, call);
+    // Numbers wrap to integers narrower than int64, which the operator itself does.
+    const bool numbers = call.attributes > 0 || call.tensor_mask + 1 != uint64_t{1} << call.inputs || has_zero_dim(step);
+    if (is_integral_type(compute, true) && compute != kLong && numbers) return false;
     // A divisor of zero is looked for before the loop.
     return !(call.op->int_divisor && call.form != Recorded::Form::kGradient && !is_floating_type(compute));
   }

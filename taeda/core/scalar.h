@@ -42,22 +42,31 @@ class Scalar final {
     return kind_ == Kind::kDouble ? kDouble : kind_ == Kind::kInt ? kLong : kBool;
   }
 
-  /// The value as T. Throws Error when an integer T cannot hold it (as `c10::checked_convert`).
+  /// Whether T can hold the value (as `c10::checked_convert` sees it): whole numbers lie in T's range, of unsigned T also the negatives
+  /// of those; finite ones stay finite.
+  template <class T>
+  constexpr bool fits() const {
+    if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, double>) {
+      return true;
+    } else if constexpr (!std::is_integral_v<T>) {
+      constexpr auto kMost = static_cast<double>(static_cast<float>(std::numeric_limits<T>::max()));
+      const double v = to_double();
+      return !(v > kMost || v < -kMost) || v - v != 0;  // infinities and nan are of every floating type
+    } else if (kind_ == Kind::kDouble) {
+      if constexpr (sizeof(T) == 8) return d_ >= -9223372036854775808.0 && d_ < 9223372036854775808.0;
+      else return d_ >= static_cast<double>(std::numeric_limits<T>::min()) && d_ <= static_cast<double>(std::numeric_limits<T>::max());
+    } else if constexpr (sizeof(T) == 8) {
+      return true;
+    } else {
+      constexpr auto kMost = static_cast<int64_t>(std::numeric_limits<T>::max());
+      return i_ <= kMost && i_ >= (std::is_unsigned_v<T> ? -kMost : static_cast<int64_t>(std::numeric_limits<T>::min()));
+    }
+  }
+  /// The value as T. Throws Error when T cannot hold it.
   template <class T>
   T to() const {
-    if constexpr (std::is_same_v<T, bool>) {
-      return kind_ == Kind::kDouble ? d_ != 0.0 : i_ != 0;
-    } else if constexpr (std::is_integral_v<T>) {
-      if (kind_ == Kind::kDouble) {
-        TAEDA_CHECK(d_ >= -9223372036854775808.0 && d_ < 9223372036854775808.0 && fits<T>(static_cast<int64_t>(d_)),
-                    "[Scalar] the number must fit the requested type: got ", d_, "; use a wider type");
-        return static_cast<T>(d_);
-      }
-      TAEDA_CHECK(fits<T>(i_), "[Scalar] the number must fit the requested type: got ", i_, "; use a wider type");
-      return static_cast<T>(i_);
-    } else {
-      return static_cast<T>(to_double());
-    }
+    TAEDA_CHECK(fits<T>(), "[Scalar] the number must fit the requested type: got ", to_double(), "; use a wider type");
+    return unchecked<T>();
   }
   /// As `to`, but integers wrap and floating values are truncated without a check.
   template <class T>
@@ -86,15 +95,6 @@ class Scalar final {
  private:
   enum class Kind : uint8_t { kBool, kInt, kDouble };
   constexpr double to_double() const { return kind_ == Kind::kDouble ? d_ : static_cast<double>(i_); }
-  template <class T>
-  static constexpr bool fits(int64_t v) {
-    if constexpr (sizeof(T) == 8) return true;
-    // As in C: a negative number may become unsigned only through its bit pattern, within the width.
-    if constexpr (std::is_unsigned_v<T>) return v >= -static_cast<int64_t>(std::numeric_limits<T>::max()) - 1 &&
-                                                v <= static_cast<int64_t>(std::numeric_limits<T>::max());
-    return v >= static_cast<int64_t>(std::numeric_limits<T>::min()) &&
-           v <= static_cast<int64_t>(std::numeric_limits<T>::max());
-  }
   Kind kind_ = Kind::kInt;
   union {
     int64_t i_;

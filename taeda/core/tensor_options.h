@@ -14,6 +14,11 @@ class TypeMeta final {
  public:
   constexpr TypeMeta() = default;
   constexpr TypeMeta(ScalarType type) : type_(type) {}
+  static constexpr TypeMeta fromScalarType(ScalarType type) { return TypeMeta(type); }
+  template <class T>
+  static constexpr TypeMeta Make() {
+    return TypeMeta(scalar_type_of<T>);
+  }
   constexpr operator ScalarType() const { return type_; }
   constexpr ScalarType toScalarType() const { return type_; }
   constexpr size_t itemsize() const { return item_size(type_); }

@@ -228,6 +228,8 @@ void mutate(const Tensor& self, const F& write) {
 TAEDA_API void write_inplace(const Tensor& self, const Tensor& result, const char* op);
 /// Stores `result` into `out`, resizing it where the shape differs.
 TAEDA_API Tensor& write_out(Tensor& out, const Tensor& result, const char* op);
+/// What a new tensor takes from `out`: its dtype (nothing, when it is undefined).
+inline TensorOptions options_of(const Tensor& out) { return out.defined() ? TensorOptions(out.scalar_type()) : TensorOptions(); }
 TAEDA_API void throw_out_grad(const char* op);
 template <class... T>
 void check_out(const Tensor& out, const char* op, const T&... inputs) {

@@ -19,7 +19,6 @@ namespace detail {
 Tensor empty_with(IntArrayRef size, const TensorOptions& options, std::optional<MemoryFormat> format) {
   TAEDA_CHECK_NOT_IMPLEMENTED(options.layout() == Layout::Strided, "[empty] only strided tensors exist: got layout ",
                               options.layout(), "; leave the layout out");
-  if (!format) format = options.memory_format_opt();
   const MemoryFormat wanted = format.value_or(MemoryFormat::Contiguous);
   if (wanted == MemoryFormat::ChannelsLast || wanted == MemoryFormat::ChannelsLast3d) {
     const size_t rank = wanted == MemoryFormat::ChannelsLast ? 4 : 5;
@@ -35,12 +34,8 @@ void fill_elements(const TensorImpl& t, const Scalar& value) {
   if (t.numel == 0) return;
   Tensor source = make_tensor({}, t.dtype);
   dispatch_all(t.dtype, "fill_", [&]<class T>() {
-    const T converted = value.to<T>();  // throws where an integer cannot hold it
-    if constexpr (!std::is_integral_v<T>) {
-      TAEDA_CHECK(!std::isfinite(value.toDouble()) || std::isfinite(static_cast<double>(converted)), "[fill_] the number must fit the dtype: got ",
-                  value.toDouble(), " for ", t.dtype, "; use a wider dtype");
-    }
-    *reinterpret_cast<T*>(source.impl().data()) = converted;
+    TAEDA_CHECK(value.fits<T>(), "[fill_] the number must fit the dtype: got ", value, " for ", t.dtype, "; use a wider dtype");
+    *reinterpret_cast<T*>(source.impl().data()) = value.unchecked<T>();
   });
   if (t.contiguous || t.is_non_overlapping_and_dense()) {
     dispatch_bytes(t.dtype, "fill_", [&]<class T>() {
@@ -96,7 +91,7 @@ struct Empty {
   static constexpr auto no_grad = "it takes no tensor";
   static constexpr auto out = false;
   static Tensor forward(IntArrayRef size, const TensorOptions& options, std::optional<MemoryFormat> memory_format) {
-    return detail::empty_with(size, options, memory_format);
+    return detail::empty_with(size, options, memory_format ? memory_format : options.memory_format_opt());
   }
 };
 
@@ -211,6 +206,11 @@ struct FullLike {
   }
 };
 
+/// The options of a `new_` method: dtype and device, as LibTorch passes on no more.
+TensorOptions new_options(const Tensor& self, const TensorOptions& options) {
+  return detail::like_options(self, options).requires_grad(std::nullopt).memory_format(std::nullopt);
+}
+
 /// A tensor of `size` with this one's dtype and device, uninitialised.
 struct NewEmpty : Composite {
   static constexpr auto schema =
@@ -218,7 +218,7 @@ struct NewEmpty : Composite {
       "bool? pin_memory=None) -> Tensor";
   static constexpr auto variants = "method";
   static Tensor forward(const Tensor& self, IntArrayRef size, const TensorOptions& options) {
-    return taeda::empty(size, detail::like_options(self, options));
+    return taeda::empty(size, new_options(self, options));
   }
 };
 /// Zeros of `size` with this tensor's dtype and device.
@@ -228,7 +228,7 @@ struct NewZeros : Composite {
       "bool? pin_memory=None) -> Tensor";
   static constexpr auto variants = "method";
   static Tensor forward(const Tensor& self, IntArrayRef size, const TensorOptions& options) {
-    return taeda::zeros(size, detail::like_options(self, options));
+    return taeda::zeros(size, new_options(self, options));
   }
 };
 /// Ones of `size` with this tensor's dtype and device.
@@ -238,7 +238,7 @@ struct NewOnes : Composite {
       "bool? pin_memory=None) -> Tensor";
   static constexpr auto variants = "method";
   static Tensor forward(const Tensor& self, IntArrayRef size, const TensorOptions& options) {
-    return taeda::ones(size, detail::like_options(self, options));
+    return taeda::ones(size, new_options(self, options));
   }
 };
 /// One value, of `size`, with this tensor's dtype and device.
@@ -248,7 +248,7 @@ struct NewFull : Composite {
       "Device? device=None, bool? pin_memory=None) -> Tensor";
   static constexpr auto variants = "method";
   static Tensor forward(const Tensor& self, IntArrayRef size, const Scalar& fill_value, const TensorOptions& options) {
-    return taeda::full(size, fill_value, detail::like_options(self, options));
+    return taeda::full(size, fill_value, new_options(self, options));
   }
 };
 

@@ -42,6 +42,7 @@ void TensorData::fill(Tensor& out, int64_t& at) const {
   switch (kind_) {
     case Kind::kScalar:
       dispatch_all(out.scalar_type(), "tensor", [&]<class T>() {
+        TAEDA_CHECK(scalar_.fits<T>(), "[tensor] numbers must fit the dtype: got ", scalar_, " for ", out.scalar_type(), "; use a wider dtype");
         reinterpret_cast<T*>(out.impl().data())[at] = scalar_.unchecked<T>();
       });
       ++at;

@@ -12,17 +12,23 @@ namespace {
 
 Tensor& as_mutable(const Tensor& self) { return const_cast<Tensor&>(self); }
 
+ScalarType clamped_type(const Tensor& self, const Scalar& min, const Scalar& max) {
+  return promote_types(result_type(self, min), result_type(self, max));
+}
 Tensor clamp_numbers(const Tensor& self, const std::optional<Scalar>& min, const std::optional<Scalar>& max) {
   TAEDA_CHECK(min || max, "[clamp] at least one of min or max must be given: got none; pass a bound");
   if (!max) return taeda::clamp_min(self, *min);
   if (!min) return taeda::clamp_max(self, *max);
-  const bool widen = !is_floating_type(self.scalar_type()) && (min->isFloatingPoint() || max->isFloatingPoint());
-  return taeda::_clamp(widen ? self.to(default_scalar_type()) : self, *min, *max);
+  const ScalarType type = clamped_type(self, *min, *max);
+  return taeda::_clamp(type == self.scalar_type() ? self : self.to(type), *min, *max);
 }
 Tensor& clamp_numbers_(const Tensor& self, const std::optional<Scalar>& min, const std::optional<Scalar>& max) {
   TAEDA_CHECK(min || max, "[clamp_] at least one of min or max must be given: got none; pass a bound");
   if (!max) return taeda::clamp_min_(self, *min);
   if (!min) return taeda::clamp_max_(self, *max);
+  const ScalarType type = clamped_type(self, *min, *max);
+  TAEDA_CHECK(can_cast(type, self.scalar_type()), "[clamp_] result type ", type, " can't be cast to the desired output type ",
+              self.scalar_type(), "; use clamp");
   return taeda::_clamp_(self, *min, *max);
 }
 Tensor clamp_tensors(const Tensor& self, const std::optional<Tensor>& min, const std::optional<Tensor>& max) {
@@ -99,16 +105,11 @@ struct Square_ : Composite {
   static Tensor& forward(const Tensor& self) { return taeda::_square_(self); }
 };
 
-void check_bounds(const Scalar& min_val, const Scalar& max_val) {
-  TAEDA_CHECK_VALUE(min_val.to<double>() <= max_val.to<double>(), "[hardtanh] min_val cannot be greater than max_val: got ", min_val, " and ",
-                    max_val, "; exchange them");
-}
 /// self limited to [min_val, max_val]; the gradient at the bounds is 0.
 struct HardtanhOp : Composite {
   static constexpr auto schema = "hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor";
   static constexpr auto variants = "function";
   static Tensor forward(const Tensor& self, const Scalar& min_val, const Scalar& max_val) {
-    check_bounds(min_val, max_val);
     return taeda::_hardtanh(self, min_val, max_val);
   }
 };
@@ -117,7 +118,6 @@ struct Hardtanh_ : Composite {
   static constexpr auto function = true;
   static constexpr auto variants = "function";
   static Tensor& forward(const Tensor& self, const Scalar& min_val, const Scalar& max_val) {
-    check_bounds(min_val, max_val);
     return taeda::_hardtanh_(self, min_val, max_val);
   }
 };

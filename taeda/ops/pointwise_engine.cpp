@@ -28,8 +28,64 @@ struct Types {
 
 void check_kind(const Op& op, ScalarType t) {
   const bool fine = t == kBool ? op.bools : is_floating_type(t) ? op.floats : op.ints;
-  TAEDA_CHECK(fine, "[", op.name, "] is not defined for this kind of dtype: got ", t,
-              t == kBool ? "; convert with .to(kInt) or use a logical operator" : "; convert with .to(dtype) first");
+  TAEDA_CHECK_NOT_IMPLEMENTED(fine, "[", op.name, "] is not defined for this kind of dtype: got ", t,
+                              t == kBool ? "; convert with .to(kInt) or use a logical operator" : "; convert with .to(dtype) first");
+}
+
+/// Differences of bool are refused, whatever they promote to.
+void check_bool(const Op& op, const Operand* in) {
+  for (int i = 0; i < op.inputs; ++i) {
+    TAEDA_CHECK((in[i].is_tensor() ? in[i].impl().dtype : in[i].scalar().type()) != kBool, "[", op.name,
+                "] subtraction, the `-` operator, with a bool tensor is not supported: got bool; use bitwise_xor or logical_xor");
+  }
+}
+
+void check_fits(const Op& op, const Scalar& s, ScalarType t) {
+  dispatch_all(t, op.name, [&]<class T>() {
+    TAEDA_CHECK(s.fits<T>(), "[", op.name, "] the number must fit the dtype: got ", s, " for ", t, "; use a smaller number or a wider dtype");
+  });
+}
+/// Whether the numbers of a call can be taken in the dtype it computes in.
+TAEDA_NOINLINE void check_numbers(const Op& op, ScalarType t, const Operand* in, const Scalar* attrs) {
+  const bool whole = is_integral_type(t, true);
+  const ScalarType held = whole || t == kDouble || op.narrow_numbers ? t : kFloat;
+  for (int i = 0; i < op.attributes; ++i) {
+    if (!((op.scalar_attributes >> i) & 1)) continue;
+    TAEDA_CHECK(!op.adds_scaled || !attrs[i].isBoolean() || t == kBool, "[", op.name, "] boolean alpha only supported for boolean results: got ",
+                attrs[i], " for ", t, "; pass 0 or 1");
+    TAEDA_CHECK(!op.adds_scaled || !attrs[i].isFloatingPoint() || !whole, "[", op.name,
+                "] for integral input tensors, argument alpha must not be a floating point number: got ", attrs[i], "; pass a whole number");
+    check_fits(op, attrs[i], held);
+  }
+  if (op.numbers == NumberRule::kWrap || (op.numbers == NumberRule::kExponent && (t == kFloat || t == kDouble))) return;
+  for (int i = 1; i < op.inputs; ++i) {
+    if (in[i].is_tensor()) continue;
+    TAEDA_CHECK(op.numbers != NumberRule::kExponent || !whole || in[i].scalar().unchecked<int64_t>() >= 0, "[", op.name,
+                "] integers to negative integer powers are not allowed: got ", in[i].scalar(), "; convert to a floating dtype");
+    check_fits(op, in[i].scalar(), held);
+  }
+}
+
+/// A whole number as an element of the integer dtype `t`, to which it wraps.
+Scalar wrapped(const Scalar& s, ScalarType t) {
+  return dispatch_all(t, "wrap", [&]<class T>() {
+    if constexpr (std::is_integral_v<T>) return Scalar(static_cast<int64_t>(s.unchecked<T>()));
+    else return s;
+  });
+}
+bool is_narrow_integral(ScalarType t) { return is_integral_type(t, true) && t != kLong; }
+/// The inputs as kernels take them: where the dtype is narrower than the int64 they compute in, numbers and 0-dim tensors wrap first.
+void wrap_numbers(const Op& op, ScalarType t, const Operand* in, Operand* to) {
+  for (int i = 0; i < op.inputs; ++i) {
+    to[i] = in[i];
+    if (!is_narrow_integral(t) || is_mask(op, i)) continue;
+    if (!in[i].is_tensor()) {
+      to[i] = Operand(wrapped(in[i].scalar(), t));
+    } else if (in[i].impl().ndim == 0 && in[i].impl().dtype != t) {
+      BelowDoorGuard below;
+      to[i] = Operand(wrapped(in[i].tensor().item(), t));
+    }
+  }
 }
 
 Types types_of(const Op& op, const Operand* in) {
@@ -45,6 +101,7 @@ Types types_of(const Op& op, const Operand* in) {
     }
   }
   const ScalarType promoted = promotion.result();
+  if (op.adds_scaled && !op.bools) check_bool(op, in);
   check_kind(op, promoted);
   if (op.rule == ResultRule::kBool) return {promoted, kBool};
   if (op.rule == ResultRule::kFloat && !is_floating_type(promoted)) return {default_scalar_type(), default_scalar_type()};
@@ -80,6 +137,11 @@ void launch(const Op& op, ScalarType compute, const TensorImpl& out, const Opera
       inputs[i].scalar = in[i].scalar();
     }
   }
+  Scalar plain[kMaxAttributes];
+  if (TAEDA_UNLIKELY(op.attributes > 0 && is_narrow_integral(compute))) {
+    for (int i = 0; i < op.attributes; ++i) plain[i] = wrapped(attrs[i], compute);
+    attrs = plain;
+  }
   execute(op.kernel, compute, out, inputs, op.inputs, attrs, op.attributes, op.name);
 }
 
@@ -97,6 +159,13 @@ void check_divisor(const Op& op, ScalarType compute, const Operand& divisor) {
               "mask it or convert to a floating dtype");
 }
 
+/// Whether a number of the call is floating or bool: whole ones fit every floating dtype of the quick way.
+bool has_odd_numbers(const Op& op, const Operand* in, const Scalar* attrs) {
+  bool odd = op.inputs == 2 && !in[1].is_tensor() && !in[1].scalar().isIntegral(false);
+  for (int i = 0; i < op.attributes; ++i) odd |= !attrs[i].isIntegral(false);
+  return odd;
+}
+
 Tensor compute(const Op& op, const Operand* in, const Scalar* attrs) {
   // One or two tensors of equal shape and dtype are the common case.
   const bool first = in[0].is_tensor();
@@ -107,16 +176,23 @@ Tensor compute(const Op& op, const Operand* in, const Scalar* attrs) {
                                                   !((a.flags | in[1].impl().flags) & kFlagWrappedNumber)
                                                                 : true);
     if (rank_fits && a.contiguous && (a.dtype == kFloat || a.dtype == kDouble) && op.floats) {
+      if (TAEDA_UNLIKELY(has_odd_numbers(op, in, attrs))) {
+        if (op.adds_scaled && !op.bools) check_bool(op, in);
+        check_numbers(op, a.dtype, in, attrs);
+      }
       Tensor out = make_tensor(a.sizes(), a.dtype);
       launch(op, a.dtype, out.impl(), in, attrs);
       return out;
     }
   }
   const Types types = types_of(op, in);
-  check_divisor(op, types.compute, in[op.inputs - 1]);
+  check_numbers(op, types.compute, in, attrs);
+  Operand plain[kMaxInputs];
+  wrap_numbers(op, types.compute, in, plain);
+  check_divisor(op, types.compute, plain[op.inputs - 1]);
   const DimVector shape = shape_of(op, in);
   Tensor out = make_output(op, in, shape, types.result);
-  launch(op, types.compute, out.impl(), in, attrs);
+  launch(op, types.compute, out.impl(), plain, attrs);
   return out;
 }
 
@@ -374,11 +450,12 @@ void compute_into(const Op& op, const Tensor& self, const Operand* in, const Sca
   TAEDA_CHECK(IntArrayRef(shape) == self.sizes(), "[", op.name, suffix, "] output with shape ", self.sizes(),
               " doesn't match the broadcast shape ", IntArrayRef(shape), "; use the form that returns a new tensor");
   detail::check_writable(self, op.name);
-  check_divisor(op, types.compute, in[op.inputs - 1]);
+  check_numbers(op, types.compute, in, attrs);
   Operand copies[kMaxInputs];
+  wrap_numbers(op, types.compute, in, copies);
+  check_divisor(op, types.compute, copies[op.inputs - 1]);
   Tensor held[kMaxInputs];
   for (int i = 0; i < op.inputs; ++i) {
-    copies[i] = in[i];
     if (in[i].is_tensor() && may_overlap(self.impl(), in[i].impl())) {
       detail::check_no_partial_overlap(self, in[i].tensor(), op.name);
       BelowDoorGuard below;

@@ -31,6 +31,9 @@ struct Op {
   Gradient gradients[kMaxInputs];
   bool int_divisor = false;  ///< a zero in the last input is an error when it computes in integers
   bool selects = false;      ///< a derivative of exactly 0 stops even a nan cotangent
+  NumberRule numbers = NumberRule::kWrap;
+  bool narrow_numbers = false, adds_scaled = false;
+  uint8_t scalar_attributes = 0;  ///< by bit, those that must fit the dtype
 };
 
 /// An input: a tensor, or a number in its place.

@@ -14,6 +14,13 @@ enum class ResultRule : uint8_t {
   kBool,      ///< bool; computed in the promoted dtype
 };
 
+/// What becomes of a number that stands in place of a tensor other than the first.
+enum class NumberRule : uint8_t {
+  kWrap,      ///< whole numbers wrap to an integer dtype, as those of tensors do
+  kFit,       ///< must fit the dtype
+  kExponent,  ///< must fit an integer or 16-bit dtype; negative ones are refused by integers
+};
+
 /// ONNX operator with equal meaning, and the operator-set version from which on.
 struct Onnx {
   const char* name = nullptr;
@@ -33,6 +40,9 @@ struct Pointwise {
   /// "function method", or one of the two.
   static constexpr auto variants = "function method";
   static constexpr bool int_divisor = false;  ///< of integers, a zero in the last tensor is an error that the caller looks for
+  static constexpr NumberRule numbers = NumberRule::kWrap;
+  static constexpr bool narrow_numbers = false;  ///< numbers and attributes must fit a 16-bit dtype itself, not only float32
+  static constexpr bool adds_scaled = false;     ///< the attribute scales a tensor: bool of bool only, whole of integers
   static constexpr bool iterative = false;    ///< plain functions lane by lane: tens of nanoseconds an element
   /// Chooses between its inputs: where a derivative is exactly 0, that input was not taken, and no cotangent (not even nan) reaches it.
   static constexpr bool selects = false;

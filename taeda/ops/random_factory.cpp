@@ -95,7 +95,6 @@ namespace {
 
 using OptGenerator = std::optional<Generator>;
 
-TensorOptions or_long(const TensorOptions& options) { return options.has_dtype() ? options : options.dtype(kLong); }
 Tensor uniform_filled(Tensor t, const OptGenerator& generator) {
   detail::fill_uniform_tensor(t, 0, 1, generator);
   return t;
@@ -110,10 +109,14 @@ Tensor range_filled(Tensor t, int64_t low, int64_t high, const OptGenerator& gen
   return t;
 }
 Tensor permutation(int64_t n, const TensorOptions& options, const OptGenerator& generator) {
+  const ScalarType dtype = options.dtype_opt().value_or(kLong);
   TAEDA_CHECK(n >= 0, "[randperm] n must be non-negative: got ", n, "; pass 0 or more");
+  TAEDA_CHECK_NOT_IMPLEMENTED(dtype != kBool, "[randperm] not implemented for Bool; choose another dtype");
+  const int64_t most = detail::largest_exact(dtype);
+  TAEDA_CHECK(n - 1 <= most, "[randperm] n is too large for the dtype: got ", n, " for ", dtype, "; use a wider dtype");
   Tensor t = make_tensor(n, kLong);
   fill_randperm(reinterpret_cast<int64_t*>(t.impl().data()), n, cpu_generator(generator));
-  return t.to(or_long(options).scalar_type());
+  return t.to(dtype);
 }
 
 /// Uniform numbers in [0, 1).
@@ -220,7 +223,7 @@ struct Randint {
       "randint(int high, int[] size, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor";
   static constexpr auto no_grad = "it takes no tensor";
   static Tensor forward(int64_t high, IntArrayRef size, const TensorOptions& options) {
-    return range_filled(detail::empty_with(size, or_long(options), std::nullopt), 0, high, std::nullopt);
+    return range_filled(detail::empty_with(size, options, std::nullopt), 0, high, std::nullopt);
   }
 };
 /// Integers from 0 to high - 1 of a given generator.
@@ -229,7 +232,7 @@ struct RandintGenerator {
       "randint.generator(int high, int[] size, *, Generator? generator, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor";
   static constexpr auto no_grad = "it takes no tensor";
   static Tensor forward(int64_t high, IntArrayRef size, OptGenerator generator, const TensorOptions& options) {
-    return range_filled(detail::empty_with(size, or_long(options), std::nullopt), 0, high, generator);
+    return range_filled(detail::empty_with(size, options, std::nullopt), 0, high, generator);
   }
 };
 /// Integers from low to high - 1.
@@ -238,7 +241,7 @@ struct RandintLow {
       "randint.low(int low, int high, int[] size, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor";
   static constexpr auto no_grad = "it takes no tensor";
   static Tensor forward(int64_t low, int64_t high, IntArrayRef size, const TensorOptions& options) {
-    return range_filled(detail::empty_with(size, or_long(options), std::nullopt), low, high, std::nullopt);
+    return range_filled(detail::empty_with(size, options, std::nullopt), low, high, std::nullopt);
   }
 };
 /// Integers from low to high - 1 of a given generator.
@@ -248,7 +251,7 @@ struct RandintLowGenerator {
       "bool? pin_memory=None) -> Tensor";
   static constexpr auto no_grad = "it takes no tensor";
   static Tensor forward(int64_t low, int64_t high, IntArrayRef size, OptGenerator generator, const TensorOptions& options) {
-    return range_filled(detail::empty_with(size, or_long(options), std::nullopt), low, high, generator);
+    return range_filled(detail::empty_with(size, options, std::nullopt), low, high, generator);
   }
 };
 /// Integers from 0 to high - 1 in the shape of another tensor.

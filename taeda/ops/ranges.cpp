@@ -37,28 +37,25 @@ double spaced(double a, double b, int64_t i, int64_t steps) {
   return i < steps / 2 ? a + step * static_cast<double>(i) : b - step * static_cast<double>(steps - 1 - i);
 }
 
-Tensor linspace_between(double a, double b, int64_t steps, const TensorOptions& options) {
-  TAEDA_CHECK(steps >= 0, "[linspace] number of steps must be non-negative: got ", steps, "; pass 0 or more");
-  const ScalarType dtype = range_dtype(options);
-  if (is_integral_type(dtype, true)) {
-    a = std::trunc(a);
-    b = std::trunc(b);
-  }
-  return generate(steps, dtype, options, [&](int64_t i) { return spaced(a, b, i, steps); });
+/// A bound as an element of the dtype: truncated, and refused where it does not fit.
+double bound_of(const Scalar& s, ScalarType dtype, const char* op) {
+  return dispatch_all(dtype, op, [&]<class T>() {
+    TAEDA_CHECK(s.fits<T>(), "[", op, "] start and end must fit the dtype: got ", s, " for ", dtype, "; use a wider dtype");
+    return is_floating<T> ? s.toDouble() : static_cast<double>(s.unchecked<T>());
+  });
 }
-Tensor logspace_between(double a, double b, int64_t steps, double base, const TensorOptions& options) {
-  TAEDA_CHECK(steps >= 0, "[logspace] number of steps must be non-negative: got ", steps, "; pass 0 or more");
+Tensor spaced_between(const Scalar& start, const Scalar& end, int64_t steps, const TensorOptions& options, const char* op,
+                      std::optional<double> base = std::nullopt) {
+  TAEDA_CHECK(steps >= 0, "[", op, "] number of steps must be non-negative: got ", steps, "; pass 0 or more");
   const ScalarType dtype = range_dtype(options);
-  if (is_integral_type(dtype, true)) {
-    a = std::trunc(a);
-    b = std::trunc(b);
-  }
-  return generate(steps, dtype, options, [&](int64_t i) { return std::pow(base, spaced(a, b, i, steps)); });
+  TAEDA_CHECK_NOT_IMPLEMENTED(dtype != kBool, "[", op, "] not implemented for Bool; choose another dtype and convert");
+  const double a = bound_of(start, dtype, op), b = bound_of(end, dtype, op);
+  return generate(steps, dtype, options, [&](int64_t i) { return base ? std::pow(*base, spaced(a, b, i, steps)) : spaced(a, b, i, steps); });
 }
-double bound(const Tensor& t, const char* op) {
+Scalar bound(const Tensor& t, const char* op) {
   TAEDA_CHECK(t.dim() == 0, "[", op, "] only supports 0-dimensional start and end tensors, but got ", t.dim(),
               " dimensions; pass numbers");
-  return t.item<double>();
+  return t.item();
 }
 
 /// `steps` numbers evenly spaced from start to end, both included.
@@ -68,7 +65,7 @@ struct Linspace {
       "bool? pin_memory=None) -> Tensor";
   static constexpr auto no_grad = "it takes no tensor";
   static Tensor forward(const Scalar& start, const Scalar& end, int64_t steps, const TensorOptions& options) {
-    return linspace_between(start.toDouble(), end.toDouble(), steps, options);
+    return spaced_between(start, end, steps, options, "linspace");
   }
 };
 /// linspace between 0-dim tensors.
@@ -78,7 +75,7 @@ struct LinspaceTensors {
       "Device? device=None, bool? pin_memory=None) -> Tensor";
   static constexpr auto no_grad = "the bounds are read as numbers";
   static Tensor forward(const Tensor& start, const Tensor& end, int64_t steps, const TensorOptions& options) {
-    return linspace_between(bound(start, "linspace"), bound(end, "linspace"), steps, options);
+    return spaced_between(bound(start, "linspace"), bound(end, "linspace"), steps, options, "linspace");
   }
 };
 /// linspace from a 0-dim tensor to a number.
@@ -88,7 +85,7 @@ struct LinspaceTensorStart {
       "Device? device=None, bool? pin_memory=None) -> Tensor";
   static constexpr auto no_grad = "the bounds are read as numbers";
   static Tensor forward(const Tensor& start, const Scalar& end, int64_t steps, const TensorOptions& options) {
-    return linspace_between(bound(start, "linspace"), end.toDouble(), steps, options);
+    return spaced_between(bound(start, "linspace"), end, steps, options, "linspace");
   }
 };
 /// linspace from a number to a 0-dim tensor.
@@ -98,7 +95,7 @@ struct LinspaceTensorEnd {
       "Device? device=None, bool? pin_memory=None) -> Tensor";
   static constexpr auto no_grad = "the bounds are read as numbers";
   static Tensor forward(const Scalar& start, const Tensor& end, int64_t steps, const TensorOptions& options) {
-    return linspace_between(start.toDouble(), bound(end, "linspace"), steps, options);
+    return spaced_between(start, bound(end, "linspace"), steps, options, "linspace");
   }
 };
 /// base to the power of `steps` numbers evenly spaced from start to end.
@@ -108,7 +105,7 @@ struct Logspace {
       "Device? device=None, bool? pin_memory=None) -> Tensor";
   static constexpr auto no_grad = "it takes no tensor";
   static Tensor forward(const Scalar& start, const Scalar& end, int64_t steps, double base, const TensorOptions& options) {
-    return logspace_between(start.toDouble(), end.toDouble(), steps, base, options);
+    return spaced_between(start, end, steps, options, "logspace", base);
   }
 };
 /// logspace between 0-dim tensors.
@@ -118,7 +115,7 @@ struct LogspaceTensors {
       "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor";
   static constexpr auto no_grad = "the bounds are read as numbers";
   static Tensor forward(const Tensor& start, const Tensor& end, int64_t steps, double base, const TensorOptions& options) {
-    return logspace_between(bound(start, "logspace"), bound(end, "logspace"), steps, base, options);
+    return spaced_between(bound(start, "logspace"), bound(end, "logspace"), steps, options, "logspace", base);
   }
 };
 /// logspace from a 0-dim tensor to a number.
@@ -128,7 +125,7 @@ struct LogspaceTensorStart {
       "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor";
   static constexpr auto no_grad = "the bounds are read as numbers";
   static Tensor forward(const Tensor& start, const Scalar& end, int64_t steps, double base, const TensorOptions& options) {
-    return logspace_between(bound(start, "logspace"), end.toDouble(), steps, base, options);
+    return spaced_between(bound(start, "logspace"), end, steps, options, "logspace", base);
   }
 };
 /// logspace from a number to a 0-dim tensor.
@@ -138,7 +135,7 @@ struct LogspaceTensorEnd {
       "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor";
   static constexpr auto no_grad = "the bounds are read as numbers";
   static Tensor forward(const Scalar& start, const Tensor& end, int64_t steps, double base, const TensorOptions& options) {
-    return logspace_between(start.toDouble(), bound(end, "logspace"), steps, base, options);
+    return spaced_between(start, bound(end, "logspace"), steps, options, "logspace", base);
   }
 };
 

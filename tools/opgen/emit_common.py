@@ -4,6 +4,7 @@ from . import schema as sch
 
 BANNER = "// Generated from the operator definitions by tools/opgen. Do not edit.\n// SPDX-License-Identifier: Apache-2.0\n"
 FACTORY = ["dtype", "layout", "device", "pin_memory"]
+OPTIONS_DEFAULT = {"None": "{}", "4": "kLong"}  # by the default of `dtype`: with options that name no dtype, it is the default dtype's
 
 
 def grouped_args(schema):
@@ -13,13 +14,18 @@ def grouped_args(schema):
         return list(schema.args)
     first = names.index("dtype")
     out = [a for a in schema.args[:first]]
-    out.append(sch.Arg("TensorOptions", "options", "{}", True))
+    out.append(sch.Arg("TensorOptions", "options", OPTIONS_DEFAULT[schema.args[first].default], True))
     out += schema.args[first + 4:]
     return out
 
 
 def is_factory(schema):
     return any(a.type == "TensorOptions" for a in grouped_args(schema))
+
+
+def out_args(args):
+    """The arguments of the out= form after the output, whose dtype takes the place of options."""
+    return [a for a in args if a.type != "TensorOptions"]
 
 
 def params(args, defaults, skip_self=False):
@@ -54,14 +60,15 @@ def has(d, variant):
     return bool(d.schema.args) and d.schema.args[0].name == "self" and d.schema.args[0].type == "Tensor"
 
 
-def boxed_call(function, schema):
-    """Body of a `Value (*)(const Value*)` that calls `function`."""
+def boxed_call(function, schema, first=""):
+    """Body of a `Value (*)(const Value*)` that calls `function`, an out= form when a first argument is given."""
     args = grouped_args(schema)
-    parts = []
+    parts = [first] if first else []
     index = 0
     for a in args:
         if a.type == "TensorOptions":
-            parts.append(f"detail::options_from(args + {index})")
+            if not first:
+                parts.append(f"detail::options_from(args + {index})")
             index += 4
         else:
             parts.append(sch.from_value(a.type, f"args[{index}]"))
@@ -74,7 +81,7 @@ def boxed_call(function, schema):
 
 def boxed_out_form(schema):
     """A row for the table of `name_out` functions: name, overload, and a call that takes the output and all arguments."""
-    call = boxed_call(f"taeda::{schema.name}_out", schema).replace("_out(", "_out(out, ", 1)
+    call = boxed_call(f"taeda::{schema.name}_out", schema, "out")
     return (f"{{{c_string(schema.name)}, {c_string(schema.overload)}, "
             f"[](Tensor& out, [[maybe_unused]] const Value* args) {{ {call} }}}}")
 

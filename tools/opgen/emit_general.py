@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from . import schema as sch
 from .emit_common import (BANNER, boxed_call, boxed_values, c_string, grouped_args, has, inplace_schema, is_factory, names,
-                          op_info, params)
+                          op_info, out_args, params)
 
 # How a non-tensor argument is kept in a node: (member type, expression that gives it back).
 _KEEP = {
@@ -353,8 +353,9 @@ def out_form(d):
     tensors = flag_args(s)
     called = f"taeda::{s.name}" if any(a.name == s.name for a in args) else s.name  # a parameter may hide the function
     guard = f"  detail::check_out(out, {c_string(s.name)}{', ' + tensors if tensors else ''});\n"
-    return (f"Tensor& {s.name}_out(Tensor& out, {params(args, False)}) {{\n{guard}"
-            f"  return detail::write_out(out, {called}({names(args)}), {c_string(s.name)});\n}}")
+    given = ", ".join("detail::options_of(out)" if a.type == "TensorOptions" else a.name for a in args)
+    return (f"Tensor& {s.name}_out(Tensor& out, {params(out_args(args), False)}) {{\n{guard}"
+            f"  return detail::write_out(out, {called}({given}), {c_string(s.name)});\n}}")
 
 
 def has_out(d):
@@ -425,5 +426,5 @@ def declarations(d):
         functions.append(f"TAEDA_API Tensor& {s.name}_({params(args, True)});")
         methods.append(f"  Tensor& {s.name}_({params(args, True, True)}) const;")
     if has_out(d):
-        functions.append(f"TAEDA_API Tensor& {s.name}_out(Tensor& out, {params(args, True)});")
+        functions.append(f"TAEDA_API Tensor& {s.name}_out(Tensor& out, {params(out_args(args), True)});")
     return functions, methods

@@ -98,6 +98,7 @@ struct Softplus : UnarySame {
 
 /// self limited to [min_val, max_val]; the gradient at the bounds is 0.
 struct Hardtanh : UnarySame {
+  static constexpr bool narrow_numbers = true;
   static constexpr bool selects = true;
   static constexpr bool bools = false;
   static constexpr auto variants = "function";
@@ -214,6 +215,7 @@ struct Tanhshrink : UnaryFloat {
 
 /// self moved towards 0 by lambd, 0 within lambd of it.
 struct Softshrink : UnarySame {
+  static constexpr bool narrow_numbers = true;
   static constexpr bool selects = true;
   static constexpr bool bools = false;
   static constexpr bool ints = false;
@@ -230,6 +232,7 @@ struct Softshrink : UnarySame {
 
 /// self, but 0 within lambd of 0.
 struct Hardshrink : UnarySame {
+  static constexpr bool narrow_numbers = true;
   static constexpr bool selects = true;
   static constexpr bool bools = false;
   static constexpr bool ints = false;
@@ -245,6 +248,7 @@ struct Hardshrink : UnarySame {
 
 /// self where above threshold, value elsewhere.
 struct Threshold : UnarySame {
+  static constexpr bool narrow_numbers = true;
   static constexpr bool selects = true;
   static constexpr bool bools = false;
   static constexpr auto variants = "function";

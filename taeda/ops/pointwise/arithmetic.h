@@ -10,6 +10,8 @@
 
 /// self + alpha * other.
 struct Add : BinaryArith {
+  static constexpr bool adds_scaled = true;
+  static constexpr bool narrow_numbers = true;
   static constexpr auto schema = "add(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor";
   template <class V> static V apply(V self, V other, V alpha) { return self + alpha * other; }
   template <class V> static V grad_self() { return V(1.0); }
@@ -19,6 +21,8 @@ struct Add : BinaryArith {
 
 /// self - alpha * other. Not for bool.
 struct Sub : BinaryArith {
+  static constexpr bool adds_scaled = true;
+  static constexpr bool narrow_numbers = true;
   static constexpr bool bools = false;
   static constexpr auto aliases = "subtract";
   static constexpr auto schema = "sub(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor";
@@ -30,6 +34,8 @@ struct Sub : BinaryArith {
 
 /// other - alpha * self. Not for bool.
 struct Rsub : BinaryArith {
+  static constexpr bool adds_scaled = true;
+  static constexpr bool narrow_numbers = true;
   static constexpr bool bools = false;
   static constexpr bool inplace = false;
   static constexpr auto variants = "function";
@@ -113,6 +119,8 @@ struct Rsqrt : UnaryFloat {
 
 /// self^exponent. Of integers: wrapping, and 0 for negative exponents of bases other than 1 and -1.
 struct Pow : BinaryArith {
+  static constexpr NumberRule numbers = NumberRule::kExponent;
+  static constexpr bool narrow_numbers = true;
   static constexpr auto scalar_overloads = "self exponent";
   static constexpr auto schema = "pow(Tensor self, Tensor exponent) -> Tensor";
   template <class V> static V apply(V self, V exponent) { return pow(self, exponent); }

@@ -93,6 +93,7 @@ struct Fmin : BinaryArith {
 
 /// self limited to [min, max]; max wins where min > max; nan stays. The gradient is 1 inside, bounds included.
 struct ClampBoth : UnarySame {
+  static constexpr bool narrow_numbers = true;
   static constexpr bool selects = true;
   static constexpr bool bools = false;
   static constexpr auto variants = "function";
@@ -103,6 +104,8 @@ struct ClampBoth : UnarySame {
 };
 /// self limited from below by min; nan stays. The gradient goes to self where self >= min, to min elsewhere.
 struct ClampMin : BinaryArith {
+  static constexpr NumberRule numbers = NumberRule::kFit;
+  static constexpr bool narrow_numbers = true;
   static constexpr bool selects = true;
   static constexpr auto scalar_overloads = "min";
   static constexpr auto schema = "clamp_min(Tensor self, Tensor min) -> Tensor";
@@ -112,6 +115,8 @@ struct ClampMin : BinaryArith {
 };
 /// self limited from above by max; nan stays. The gradient goes to self where self <= max, to max elsewhere.
 struct ClampMax : BinaryArith {
+  static constexpr NumberRule numbers = NumberRule::kFit;
+  static constexpr bool narrow_numbers = true;
   static constexpr bool selects = true;
   static constexpr auto scalar_overloads = "max";
   static constexpr auto schema = "clamp_max(Tensor self, Tensor max) -> Tensor";
@@ -133,6 +138,7 @@ struct ClampTensor : Ternary {
 
 /// self where condition, other elsewhere.
 struct Where : Ternary {
+  static constexpr NumberRule numbers = NumberRule::kFit;
   static constexpr bool selects = true;
   static constexpr bool inplace = false;
   static constexpr auto scalar_overloads = "self other";
