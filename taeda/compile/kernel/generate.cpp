@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <cstring>
@@ -100,6 +101,15 @@ class GeneratedCode final : public ProgramCode {
     function_(at, steps, 1, numbers, functions_.data());
     for (size_t k = sources_; k < count; ++k) {
       std::memcpy(ptrs[k] + full * steps[k], padded[k], static_cast<size_t>(rest * sizes_[k]));
+    }
+  }
+
+  void run_rows(char* const* ptrs, const int64_t* strides, const int64_t* outer, int64_t rows, int64_t n, const char* numbers) const override {
+    char* at[RunnableKernel::kMaxOperands];
+    std::copy_n(ptrs, sizes_.size(), at);
+    for (int64_t r = 0; r < rows; ++r) {
+      run(at, strides, n, numbers);
+      for (size_t k = 0; k < sizes_.size(); ++k) at[k] += outer[k];
     }
   }
 

@@ -57,34 +57,51 @@ class Instructions {
 
   bool fits() const { return fits_ && places_.size() <= kMaxPlaces; }
 
-  void run(char* const* ptrs, const int64_t* strides, int64_t n, const char* numbers) const {
+  void run(char* const* ptrs, const int64_t* strides, const int64_t* outer, int64_t rows, int64_t n, const char* numbers) const {
     alignas(64) char room[kMaxRoom];
+    const int64_t block = std::min(block_, kMaxRoom / std::max<int64_t>(buffer_bytes_, 1) / 64 * 64);
+    const int64_t rows_at_once = std::clamp(block / std::max<int64_t>(n, 1), int64_t{1}, rows);
     char* base[kMaxPlaces];
-    int64_t step[kMaxPlaces];
+    int64_t step[kMaxPlaces], stride[kMaxPlaces];  // along a row, from row to row
+    bool flat[kMaxPlaces];                         // rows adjoin
     const int outside = sources_ + static_cast<int>(program_.sinks.size());
     for (int k = 0; k < outside; ++k) {
       base[k] = ptrs[k];
       step[k] = strides[k];
+      stride[k] = outer[k];
+      flat[k] = stride[k] == step[k] * n;
     }
     char* buffer = room;
-    const int64_t block = std::min(block_, kMaxRoom / std::max<int64_t>(buffer_bytes_, 1) / 64 * 64);
     for (size_t k = static_cast<size_t>(outside); k < places_.size(); ++k) {
       step[k] = places_[k].number >= 0 ? 0 : places_[k].size;
+      stride[k] = step[k] * n;
+      flat[k] = true;
       base[k] = places_[k].number >= 0 ? const_cast<char*>(numbers) + places_[k].number : buffer;
       if (places_[k].buffer) buffer += (block * places_[k].size + 63) / 64 * 64;
     }
-    for (int64_t start = 0; start < n; start += block) {
-      const int64_t count = std::min(block, n - start);
-      for (const Instruction& in : instructions_) {
-        char* args[kMaxArguments];
-        int64_t steps[kMaxArguments];
-        for (int a = 0; a < in.count; ++a) {
-          const auto place = static_cast<size_t>(in.places[a]);
-          args[a] = places_[place].buffer ? base[place] : base[place] + start * step[place];
-          steps[a] = step[place];
+    for (int64_t row = 0; row < rows; row += rows_at_once) {
+      const int64_t rows_now = std::min(rows_at_once, rows - row);
+      for (int64_t start = 0; start < n; start += block) {
+        const int64_t count = std::min(block, n - start);
+        for (const Instruction& in : instructions_) {
+          char* args[kMaxArguments];
+          int64_t steps[kMaxArguments];
+          bool one = true;
+          for (int a = 0; a < in.count; ++a) {
+            const auto place = static_cast<size_t>(in.places[a]);
+            args[a] = places_[place].buffer ? base[place] : base[place] + row * stride[place] + start * step[place];
+            steps[a] = step[place];
+            one &= flat[place];
+          }
+          if (one || rows_now == 1) {
+            execute(in, args, steps, count * rows_now, numbers);
+            continue;
+          }
+          for (int64_t r = 0; r < rows_now; ++r) {
+            execute(in, args, steps, count, numbers);
+            for (int a = 0; a < in.count; ++a) args[a] += stride[static_cast<size_t>(in.places[a])];
+          }
         }
-        if (in.call) in.call(args, steps, count, numbers + in.attributes);
-        else convert(in, args, steps, count);
       }
     }
   }
@@ -95,6 +112,10 @@ class Instructions {
  private:
   static constexpr int64_t kMaxRoom = 64 << 10;
 
+  static void execute(const Instruction& in, char** args, const int64_t* steps, int64_t count, const char* numbers) {
+    if (in.call) in.call(args, steps, count, numbers + in.attributes);
+    else convert(in, args, steps, count);
+  }
   static void convert(const Instruction& in, char* const* args, const int64_t* steps, int64_t count) {
     if (args[0] == args[1] && steps[0] == steps[1]) return;
     if (in.copied != 0 && steps[0] == in.copied && steps[1] == in.copied) {
@@ -255,6 +276,9 @@ class Interpreter final : public ProgramCode {
   bool fits() const { return made_.load()->fits(); }
 
   void run(char* const* ptrs, const int64_t* strides, int64_t n, const char* numbers) const override {
+    run_rows(ptrs, strides, strides, 1, n, numbers);
+  }
+  void run_rows(char* const* ptrs, const int64_t* strides, const int64_t* outer, int64_t rows, int64_t n, const char* numbers) const override {
     Overlay overlay;
     const size_t sources = program_.sources.size();
     for (size_t k = sources; k < sources + program_.sinks.size(); ++k) {
@@ -262,7 +286,7 @@ class Interpreter final : public ProgramCode {
       for (size_t s = 0; s < sources; ++s) on |= static_cast<uint64_t>(ptrs[s] == ptrs[k]) << s;
       overlay.push_back(on);
     }
-    instructions(overlay).run(ptrs, strides, n, numbers);
+    instructions(overlay).run(ptrs, strides, outer, rows, n, numbers);
   }
 
  private:

@@ -82,6 +82,8 @@ class ProgramCode {
  public:
   virtual ~ProgramCode() = default;
   virtual void run(char* const* ptrs, const int64_t* strides, int64_t n, const char* numbers) const = 0;
+  /// Over `rows` rows, `outer` bytes apart; strides of sources may be 0 along rows and from row to row.
+  virtual void run_rows(char* const* ptrs, const int64_t* strides, const int64_t* outer, int64_t rows, int64_t n, const char* numbers) const = 0;
 };
 std::unique_ptr<ProgramCode> interpret(const Kernel& kernel, const Program& program, const NumberTable& numbers);
 

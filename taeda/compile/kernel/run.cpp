@@ -73,6 +73,25 @@ void RunnableKernel::run_program(size_t index, char* const* ptrs, const int64_t*
   run_gathered(index, ptrs, strides, n, numbers);
 }
 
+/// Rows that lie `outer` bytes apart.
+void RunnableKernel::run_program_rows(size_t index, char* const* ptrs, const int64_t* strides, const int64_t* outer, int64_t rows, int64_t n,
+                                      const char* numbers) const {
+  const Program& p = steps_.programs[index];
+  const size_t count = p.sources.size() + p.sinks.size();
+  bool dense = true;
+  for (size_t k = 0; k < count; ++k) {
+    const bool source = k < p.sources.size();
+    dense &= strides[k] == element_size(kernel_, source ? p.sources[k].value : p.sinks[k - p.sources.size()].value) || (strides[k] == 0 && source);
+  }
+  if (dense) return code_[index]->run_rows(ptrs, strides, outer, rows, n, numbers);
+  char* at[kMaxOperands];
+  std::copy_n(ptrs, count, at);
+  for (int64_t r = 0; r < rows; ++r) {
+    run_program(index, at, strides, n, numbers);
+    for (size_t k = 0; k < count; ++k) at[k] += outer[k];
+  }
+}
+
 void RunnableKernel::run_gathered(size_t index, char* const* ptrs, const int64_t* strides, int64_t n, const char* numbers) const {
   const Program& p = steps_.programs[index];
   const size_t count = p.sources.size() + p.sinks.size();
@@ -149,14 +168,19 @@ void RunnableKernel::run_elements(const Launch& launch, const char* numbers) con
       for (size_t k = 0; k < count; ++k) ptrs[k] += i * places[k]->strides[d];
     }
   };
-  char* ptrs[kMaxOperands];
-  if (rows * n <= grain_) {
-    for (int64_t row = 0; row < rows; ++row) {
+  int64_t outer[kMaxOperands];
+  for (size_t k = 0; k < count; ++k) outer[k] = inner < 1 ? 0 : places[k]->strides[inner - 1];
+  const int64_t line = inner < 1 ? 1 : launch.sizes[inner - 1];  // rows that a single stride leads through
+  const auto run_some = [&](int64_t begin, int64_t end) {
+    char* ptrs[kMaxOperands];
+    for (int64_t row = begin; row < end;) {
+      const int64_t together = std::min(end - row, line - row % line);
       locate(row, 0, ptrs);
-      run_program(0, ptrs, strides, n, numbers);
+      run_program_rows(0, ptrs, strides, outer, together, n, numbers);
+      row += together;
     }
-    return;
-  }
+  };
+  if (rows * n <= grain_) return run_some(0, rows);
   if (n >= grain_ && rows < 8) {
     for (int64_t row = 0; row < rows; ++row) {
       parallel_for(0, n, grain_, [&](int64_t begin, int64_t end) {
@@ -167,13 +191,7 @@ void RunnableKernel::run_elements(const Launch& launch, const char* numbers) con
     }
     return;
   }
-  parallel_for(0, rows, std::max<int64_t>(1, grain_ / n), [&](int64_t begin, int64_t end) {
-    char* own[kMaxOperands];
-    for (int64_t row = begin; row < end; ++row) {
-      locate(row, 0, own);
-      run_program(0, own, strides, n, numbers);
-    }
-  });
+  parallel_for(0, rows, std::max<int64_t>(1, grain_ / n), run_some);
 }
 
 void RunnableKernel::run_many(std::span<const Launch> launches) const {
@@ -337,10 +355,7 @@ void RunnableKernel::run_row_program(Batch& batch, size_t index) const {
       run_program(index, at, inner, end - begin, batch.numbers);
     });
   }
-  for (int64_t r = 0; r < batch.rows; ++r) {
-    run_program(index, ptrs, inner, batch.n, batch.numbers);
-    for (size_t k = 0; k < count; ++k) ptrs[k] += outer[k];
-  }
+  run_program_rows(index, ptrs, inner, outer, batch.rows, batch.n, batch.numbers);
 }
 
 namespace {

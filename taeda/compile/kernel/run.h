@@ -42,6 +42,8 @@ class RunnableKernel final : public CompiledKernel {
   void run_elements(const Launch& launch, const char* numbers) const;
   void run_rows(const Launch& launch, const char* numbers) const;
   void run_program(size_t index, char* const* ptrs, const int64_t* strides, int64_t n, const char* numbers) const;
+  void run_program_rows(size_t index, char* const* ptrs, const int64_t* strides, const int64_t* outer, int64_t rows, int64_t n,
+                        const char* numbers) const;
   void run_gathered(size_t index, char* const* ptrs, const int64_t* strides, int64_t n, const char* numbers) const;
   void program_places(const Program& p, const Launch& launch, const Place** places) const;
 
