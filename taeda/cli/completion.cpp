@@ -29,7 +29,7 @@ std::string words_of(const std::string& option) {
   if (option == "task") return "auto classification regression";
   if (option == "lr") return "auto find";
   if (option == "precision") return "float32";
-  if (option == "show") return "before log after none";
+  if (option == "show") return "before log after memory none";
   if (option == "format") return "auto jsonl table";
   return {};
 }

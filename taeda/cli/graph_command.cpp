@@ -10,8 +10,10 @@
 #include "taeda/core/generator.h"
 #include "taeda/graph/capture.h"
 #include "taeda/graph/file.h"
+#include "taeda/graph/memory_plan.h"
 #include "taeda/io/file.h"
 #include "taeda/ops/functions.h"
+#include "taeda/train/summary.h"
 
 namespace taeda::cli {
 
@@ -23,7 +25,7 @@ struct GraphArguments {
   std::vector<int64_t> input;
   int64_t batch = 1;
   bool train = false, frozen = false;
-  std::vector<std::string> show{"before", "log", "after"};
+  std::vector<std::string> show{"before", "log", "after", "memory"};
   std::string dot, html, save;
 };
 
@@ -68,6 +70,16 @@ void print_log(const std::vector<graph::PassRun>& runs) {
   if (runs.empty()) std::cout << "no pass finds anything\n";
 }
 
+void print_memory(const graph::Graph& g) {
+  const graph::MemoryPlan plan = graph::plan_memory(g);
+  std::cout << "== memory of the values in between\n"
+            << plan.buffers.size() << " buffers, side by side " << train::human_bytes(plan.separate) << ", at once at most "
+            << train::human_bytes(plan.at_once) << ", one block with reuse " << train::human_bytes(plan.arena) << '\n';
+  for (const graph::Buffer& b : plan.buffers) {
+    std::cout << '%' << b.value << ": bytes " << b.offset << " to " << b.offset + b.bytes << ", nodes " << b.first << " to " << b.last << '\n';
+  }
+}
+
 void run_graph(const GraphArguments& a) {
   graph::Graph g = graph_of(a);
   const graph::Graph before = g;
@@ -78,6 +90,7 @@ void run_graph(const GraphArguments& a) {
   if (shows(a, "before")) std::cout << "== before: " << before.nodes.size() << " nodes\n" << before.text();
   if (shows(a, "log")) print_log(runs);
   if (shows(a, "after")) std::cout << "== after: " << g.nodes.size() << " nodes\n" << g.text();
+  if (shows(a, "memory")) print_memory(g);
   if (!a.dot.empty()) io::write_file(a.dot, g.dot());
   if (!a.html.empty()) io::write_file(a.html, graph_html(before, runs, g));
   if (!a.save.empty()) graph::save(g, a.save);
@@ -98,10 +111,10 @@ void add_graph(CLI::App& app) {
   c->add_option("--batch", a->batch, "Samples of the captured call")->capture_default_str()->check(CLI::Range(1, 1 << 20));
   c->add_flag("--train", a->train, "Capture the model as it is when it is trained: dropout, statistics");
   c->add_flag("--frozen", a->frozen, "Make constants of the weights and put batch norms into convolutions, for inference");
-  c->add_option("--show", a->show, "What to print, of before, log, after; none: nothing")
+  c->add_option("--show", a->show, "What to print, of before, log, after, memory; none: nothing")
       ->delimiter(',')
       ->capture_default_str()
-      ->check(CLI::IsMember({"before", "log", "after", "none"}));
+      ->check(CLI::IsMember({"before", "log", "after", "memory", "none"}));
   c->add_option("--dot", a->dot, "Write the graph after the passes for Graphviz to this file")->type_name("FILE");
   c->add_option("--html", a->html, "Write a page with both graphs and the log to this file")->type_name("FILE");
   c->add_option("--save", a->save, "Write the graph after the passes, with its tensors, to this file (safetensors)")->type_name("FILE");

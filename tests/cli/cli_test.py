@@ -71,6 +71,8 @@ class GraphTest(ProgramTest):
         self.assertEqual(err, "")
         before, rest = out.split("== passes\n")
         log, after = rest.split("== after: ")
+        after, memory = after.split("== memory of the values in between\n")
+        self.assertRegex(memory, r"^\d+ buffers, side by side .* at once at most .* one block with reuse .*\n%\d+: bytes 0 to \d+, nodes 0 to 1\n")
         self.assertTrue(before.startswith("== before: "), before)
         self.assertIn("native_batch_norm", before)
         self.assertIn('input %0: Float[2, 1, 8, 8] "input0"', before)
