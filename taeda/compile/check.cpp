@@ -148,7 +148,7 @@ void Check::after(const Unit& unit, const Memory& memory) {
   const States drawn_again = generator_states(steps);
   set_states(drawn);
   if (!ran) return;
-  compare(steps, unit_memory_, memory, unit.fused ? "a loop" : "a run");
+  compare(steps, unit_memory_, memory, unit.steps.size() > 1 ? "a loop" : "a run");
   for (size_t g = 0; g < drawn.size(); ++g) {
     if (drawn[g].second != drawn_again[g].second) {
       throw CompileError(TAEDA_HERE, str("[compile] a random operator must draw the same when it runs again; ",

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "taeda/compile/fuse.h"
+#include "taeda/compile/outer.h"
 #include "taeda/compile/log.h"
 #include "taeda/compile/state.h"
 #include "taeda/core/call_site.h"
@@ -182,6 +183,7 @@ class Explainer {
       for (const Step* s = end.parent; s && s != p->start; s = s->parent) steps.insert(steps.begin(), s);
       text += str(indent, "   plan of ", p->units.size(), " kernels for ", steps.size(), " operators, estimated to save ", p->gain, " ns\n");
       for (const Unit& unit : p->units) {
+        if (unit.outer) text += str(indent, "     sum of ", unit.outer->terms.size(), " outer products (", unit.elements, " elements)\n");
         if (!unit.fused) continue;
         text += str(indent, "     fused (", unit.fused->kernel->backend() == kernel::Backend::kJit ? "code" : "interpreted", ", ",
                     unit.elements, " elements):");

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "taeda/compile/fuse_group.h"
+#include "taeda/compile/outer.h"
 
 namespace taeda::lazy {
 
@@ -46,8 +47,19 @@ class Maker {
   }
 
   std::vector<Unit> make() {
+    std::vector<std::shared_ptr<OuterSum>> outer(segment_.pending.size());
+    for (OuterSum& sum : outer_sums(segment_, alive_, needed_)) {
+      const auto shared = std::make_shared<OuterSum>(std::move(sum));
+      for (const size_t i : shared->steps) outer[i] = shared;
+    }
     for (size_t i = 0; i < segment_.pending.size(); ++i) {
       if (!needed_[i]) continue;
+      if (outer[i]) {
+        if (i != outer[i]->steps.back()) continue;
+        close();
+        units_.push_back({outer[i]->steps, nullptr, {}, {}, outer[i]->m * outer[i]->n, outer[i]});
+        continue;
+      }
       const Step& step = step_at(i);
       if (auto member = member_of(i, step)) {
         if (!joins(*member, step)) {
@@ -320,7 +332,7 @@ class Maker {
     }
     // A loop of one step that found no company is left to its operator.
     for (Unit& unit : units) {
-      if (unit.steps.size() == 1) unit.fused = nullptr, unit.elements = 0;
+      if (unit.fused && unit.steps.size() == 1) unit.fused = nullptr, unit.elements = 0;
     }
     return units;
   }

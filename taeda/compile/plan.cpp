@@ -2,6 +2,7 @@
 // Which steps of a segment must be done, and their execution one by one.
 #include "taeda/compile/check.h"
 #include "taeda/compile/fuse.h"
+#include "taeda/compile/outer.h"
 
 #include <algorithm>
 #include <cstring>
@@ -64,6 +65,7 @@ double gain_of_omission(const Step& step) {
 }
 
 double gain_of(const Unit& unit) {
+  if (unit.outer) return static_cast<double>(unit.steps.size() - 1) * (kJoined + kCode * static_cast<double>(unit.elements));
   const kernel::CompiledKernel& code = *unit.fused->kernel;
   const auto launches = static_cast<double>(unit.more.size() + 1), steps = static_cast<double>(unit.steps.size());
   const double elements = static_cast<double>(unit.elements) / launches;
@@ -99,7 +101,7 @@ Plan::Plan(const Step* before, const Segment& segment, std::vector<bool> alive_v
   note_handed_over(segment);
   for (size_t i = 0; i < needed.size(); ++i) gain += needed[i] ? 0 : gain_of_omission(*segment.pending[i].step);
   for (const Unit& unit : units) {
-    if (unit.fused) gain += gain_of(unit);
+    if (unit.fused || unit.outer) gain += gain_of(unit);
   }
   gain -= kMatch * static_cast<double>(segment.pending.size());
 }
@@ -225,6 +227,8 @@ class Run {
     if (TAEDA_UNLIKELY(check != nullptr)) check->before(unit, memory_);
     if (unit.fused) {
       run_fused(unit, segment_, memory_);
+    } else if (unit.outer) {
+      run_outer_sum(*unit.outer, segment_, memory_, segment_.operands);
     } else {
       const Pending& pending = segment_.pending[unit.steps[0]];
       run_step(*pending.step, segment_.numbers.data() + pending.first_number, memory_, segment_.operands);

@@ -57,6 +57,7 @@ struct Segment {
 using AliveWords = SmallVector<uint64_t, 8>;
 
 struct FusedSteps;
+struct OuterSum;
 
 /// Steps that are done together.
 struct Unit {
@@ -65,6 +66,7 @@ struct Unit {
   std::vector<std::shared_ptr<FusedSteps>> more;  ///< of the same kernel over other tensors, in the same launch
   std::vector<int32_t> last_uses;     ///< values whose memory is free afterwards
   int64_t elements = 0;               ///< that a fused loop runs over
+  std::shared_ptr<OuterSum> outer = nullptr;  ///< a sum of outer products
   std::vector<int32_t> handed_over = {};  ///< values that it makes and somebody holds
 };
 
