@@ -16,7 +16,7 @@ namespace {
 
 using pointwise::Recorded;
 
-bool is_whole(const Geometry& g) { return g.contiguous && g.offset == 0 && g.ndim == 2; }
+bool is_whole(const Geometry& g) { return g.contiguous && g.offset == 0; }
 
 class Finder {
  public:
@@ -37,19 +37,30 @@ class Finder {
   }
 
  private:
-  /// A product that may become a part of a sum.
+  /// What may become a part of a sum: a product over one inner dimension, or a sum over dimensions of size 1.
   bool start(size_t i, const Step& step) {
-    if (!step.target.info || std::string_view(step.target.info->name) != "mm" || !step.words.empty() || step.operands.size() != 2) return false;
-    const Geometry &a = step.operands[0].geometry, &b = step.operands[1].geometry, &c = step.results[0].geometry;
-    if (step.results[0].value < 0 || a.sizes()[1] != 1 || c.numel == 0 || (c.dtype != kFloat && c.dtype != kDouble)) return false;
-    if (!is_whole(c) || (b.strides()[1] != 1 && b.sizes()[1] != 1)) return false;
-    close_all(step);  // reads its operands
+    if (!step.target.info || step.results.size() != 1 || step.results[0].value < 0) return false;
+    const Geometry& c = step.results[0].geometry;
+    if (c.numel == 0 || (c.dtype != kFloat && c.dtype != kDouble) || !is_whole(c)) return false;
     OuterSum s;
+    const std::string_view name = step.target.info->name;
+    if (name == "mm" && step.operands.size() == 2) {
+      const Geometry &a = step.operands[0].geometry, &b = step.operands[1].geometry;
+      if (a.sizes()[1] != 1 || (b.strides()[1] != 1 && b.sizes()[1] != 1)) return false;
+      s.terms = {{step.operands[0].value, step.operands[1].value, a.offset, a.strides()[0], b.offset}};
+      s.m = c.sizes()[0];
+      s.n = c.sizes()[1];
+    } else if (name == "sum" && step.operands.size() == 1) {
+      const Geometry& from = step.operands[0].geometry;
+      if (from.numel != c.numel || from.dtype != c.dtype || !from.contiguous) return false;
+      s.terms = {{-1, step.operands[0].value, 0, 0, from.offset}};
+      s.n = c.numel;
+    } else {
+      return false;
+    }
+    close_all(step);  // reads its operands
     s.steps = {i};
-    s.terms = {{step.operands[0].value, step.operands[1].value, a.offset, a.strides()[0], b.offset}};
     s.dtype = c.dtype;
-    s.m = c.sizes()[0];
-    s.n = c.sizes()[1];
     s.result = step.results[0].value;
     open_[static_cast<size_t>(s.result)] = static_cast<int32_t>(sums_.size());
     sums_.push_back(std::move(s));
@@ -75,7 +86,7 @@ class Finder {
     OuterSum &first = sums_[static_cast<size_t>(p)], &second = sums_[static_cast<size_t>(q)];
     if (first.m != second.m || first.n != second.n || first.dtype != second.dtype || !is_whole(x.geometry) || !is_whole(y.geometry) ||
         x.geometry.sizes() != y.geometry.sizes() || x.geometry.dtype != first.dtype || y.geometry.dtype != first.dtype ||
-        x.geometry.sizes()[0] != first.m) {
+        x.geometry.numel != first.m * first.n) {
       return false;
     }
     const bool in_place = call->form == Recorded::Form::kInPlace;
@@ -152,7 +163,12 @@ void run_outer_sum(const OuterSum& sum, const Segment& segment, Memory& memory, 
   const auto at = [&](int32_t value, int64_t offset) {
     return static_cast<const char*>(memory[static_cast<size_t>(value)]->data) + offset * static_cast<int64_t>(item);
   };
-  for (const OuterSum::Term& t : sum.terms) terms.push_back({at(t.column, t.column_offset), t.column_stride, at(t.row, t.row_offset)});
+  static constexpr float kOne = 1;
+  static constexpr double kWideOne = 1;
+  const void* one = sum.dtype == kFloat ? static_cast<const void*>(&kOne) : &kWideOne;
+  for (const OuterSum::Term& t : sum.terms) {
+    terms.push_back({t.column < 0 ? one : at(t.column, t.column_offset), t.column_stride, at(t.row, t.row_offset)});
+  }
   auto made = IntrusivePtr<StorageImpl>::adopt(StorageImpl::allocate(static_cast<size_t>(sum.m * sum.n) * item, Device()));
   cpu::outer_sum(sum.dtype, sum.m, sum.n, terms, made->data);
   memory[static_cast<size_t>(sum.result)] = std::move(made);

@@ -8,17 +8,18 @@
 
 namespace taeda::lazy {
 
-/// Matrix products over one inner dimension, and the additions that make one sum of them.
+/// Matrix products over one inner dimension, and the additions that make one sum of them. A sum over dimensions of size 1 counts as
+/// the product of 1 and its argument.
 struct OuterSum {
   struct Term {
-    int32_t column, row;  ///< values
+    int32_t column, row;  ///< values; no column: 1
     int64_t column_offset, column_stride, row_offset;
   };
   std::vector<size_t> steps;  ///< indices of pending steps, in order
   std::vector<size_t> adds;   ///< those that add
   std::vector<Term> terms;
   ScalarType dtype = kFloat;
-  int64_t m = 0, n = 0;
+  int64_t m = 1, n = 0;
   int32_t result = -1;  ///< the value
 };
 

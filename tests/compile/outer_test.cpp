@@ -66,6 +66,19 @@ TEST(OuterSum, InPlaceAndStridedVectors) {
   EXPECT_NE(check(f).find("sum of 6 outer products"), std::string::npos);
 }
 
+TEST(OuterSum, SumsOverDimensionsOfSizeOne) {
+  manual_seed(9);
+  const auto g = vectors(5, {1, 70}, kFloat);
+  const auto f = [&] {
+    Tensor sum = g[0].sum(0);
+    for (size_t i = 1; i < g.size(); ++i) sum.add_(g[i].sum(0));
+    return sum;
+  };
+  EXPECT_NE(check(f).find("sum of 5 outer products"), std::string::npos);
+  const auto wider = [&] { return g[0].sum(0, false, kDouble) + g[1].sum(0, false, kDouble); };
+  check(wider);
+}
+
 TEST(OuterSum, ScalesThatComeLater) {
   manual_seed(5);
   const auto a = vectors(3, {8, 1}, kFloat), b = vectors(3, {1, 9}, kFloat);
