@@ -1,4 +1,4 @@
-// A function as it is, interpreted and with generated code, one after the other in one program.
+// A function as it is, interpreted, with generated code and replayed, one after the other in one program.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -32,6 +32,22 @@ void every_backend(const std::string& name, Make make, const std::string& set = 
       state.SetLabel(bars);
     });
   }
+}
+
+/// The same in static mode: the host code is skipped. `most`: of the time that the function as it is takes.
+template <class Make>
+void replayed(const std::string& name, Make make, const std::string& most) {
+  benchmark::RegisterBenchmark((name + "_static").c_str(), [=](benchmark::State& state) {
+    taeda::set_num_threads(1);
+    taeda::manual_seed(1);
+    const auto call = taeda::compile(make(), {.mode = taeda::CompileMode::kStatic});
+    for (int i = 0; i < 5; ++i) call();
+    for (auto _ : state) {
+      const taeda::Tensor result = call();
+      benchmark::DoNotOptimize(result.impl().data());
+    }
+    state.SetLabel("over_" + name + "_eager<=" + most);
+  });
 }
 
 }  // namespace bench

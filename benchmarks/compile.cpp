@@ -8,6 +8,7 @@ namespace {
 
 using namespace taeda;  // NOLINT(google-build-using-namespace)
 using bench::every_backend;
+using bench::replayed;
 
 /// A perceptron 64-64-64-10 and one Adam step on one row.
 auto mlp_adam_step() {
@@ -21,6 +22,22 @@ auto mlp_adam_step() {
     adam->step();
     return loss;
   };
+}
+
+/// The same perceptron on one row, without gradients.
+auto mlp_inference() {
+  nn::Sequential model(nn::Linear(64, 64), nn::ReLU(), nn::Linear(64, 64), nn::ReLU(), nn::Linear(64, 10));
+  const Tensor x = randn({1, 64});
+  return [=]() mutable {
+    const NoGradGuard off;
+    return model->forward(x);
+  };
+}
+
+/// As little as a function can do: what a call costs by itself.
+auto one_operator() {
+  const Tensor x = randn({1});
+  return [x] { return x + 1; };
 }
 
 auto pointwise(int64_t n) {
@@ -54,10 +71,17 @@ auto recurrent_steps() {
 
 int main(int argc, char** argv) {
   every_backend("mlp_adam_step", mlp_adam_step);
+  replayed("mlp_adam_step", mlp_adam_step, "0.7");
+  every_backend("mlp_inference", mlp_inference);
+  replayed("mlp_inference", mlp_inference, "1");
+  every_backend("one_operator", one_operator);
+  replayed("one_operator", one_operator, "3");
   every_backend("pointwise_4K", pointwise(4096));
   every_backend("pointwise_1M", pointwise(1 << 20));
   every_backend("pointwise_16M", pointwise(1 << 24));
+  replayed("pointwise_4K", pointwise(4096), "0.9");
   every_backend("lstm_cell_50", recurrent_steps);
+  replayed("lstm_cell_50", recurrent_steps, "0.7");
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();
 }

@@ -6,6 +6,7 @@
 
 #include "taeda/autograd/extras.h"
 #include "taeda/autograd/grad_mode.h"
+#include "taeda/core/host_watch.h"
 
 namespace taeda::autograd {
 
@@ -52,6 +53,7 @@ Tensor copy_with_layout_of(const Tensor& grad, const Tensor& leaf) {
 void AccumulateGrad::backward(std::span<Tensor> grads_in, std::span<Tensor>) {
   Tensor grad = std::move(grads_in[0]);
   if (!grad.defined()) return;
+  if (TAEDA_UNLIKELY(taeda::detail::tls_host_watch != nullptr)) taeda::detail::tls_host_watch->gradient(variable.mutable_impl());
   Tensor& held = meta().grad;
   if (held.defined()) {
     if (GradMode::is_enabled()) {

@@ -8,6 +8,7 @@
 #include "taeda/autograd/accumulate_grad.h"
 #include "taeda/autograd/engine.h"
 #include "taeda/autograd/extras.h"
+#include "taeda/core/host_watch.h"
 #include "taeda/ops/functions.h"
 
 namespace taeda::autograd {
@@ -23,6 +24,10 @@ Tensor root_gradient(const Tensor& tensor, const Tensor& given, bool create_grap
                 describe(tensor), " as tensor ", i, "; pass a gradient of that shape, or reduce the tensor with sum() first");
     TAEDA_CHECK(is_floating_type(tensor.scalar_type()), "[", op,
                 "] only floating point tensors have a gradient: got ", describe(tensor), "; convert it first");
+    if (TAEDA_UNLIKELY(taeda::detail::tls_host_watch != nullptr)) {  // a replay makes it anew
+      const BelowAutogradGuard recorded;
+      return taeda::ones(tensor.sizes(), tensor.options());
+    }
     const BelowDoorGuard below;
     return taeda::ones(tensor.sizes(), tensor.options());
   }
@@ -60,6 +65,9 @@ void backward_of(TensorList tensors, TensorList gradients, bool retain_graph, bo
               "into all leaves");
   GraphTask task(retain_graph, create_graph);
   add_roots(task, tensors, gradients, create_graph, "backward");
+  if (TAEDA_UNLIKELY(taeda::detail::tls_host_watch != nullptr)) {
+    for (const Tensor& t : tensors) taeda::detail::tls_host_watch->backward(t.mutable_impl(), retain_graph);
+  }
   for (size_t i = 0; i < inputs.size(); ++i) {
     TAEDA_CHECK(inputs[i].requires_grad(), "[backward] every input must require grad: got ", describe(inputs[i]),
                 " as input ", i, "; leave it out, or call requires_grad_() before the forward");

@@ -6,6 +6,7 @@
 #include "taeda/autograd/autograd.h"
 #include "taeda/autograd/extras.h"
 #include "taeda/autograd/grad_mode.h"
+#include "taeda/core/host_watch.h"
 
 namespace taeda {
 
@@ -40,6 +41,7 @@ bool Tensor::is_leaf() const {
 const Tensor& Tensor::grad() const {
   static constinit const Tensor none;
   const TensorImpl& t = impl();
+  if (TAEDA_UNLIKELY(detail::tls_host_watch != nullptr)) detail::tls_host_watch->gradient(mutable_impl());
   if (t.autograd == nullptr) return none;
   if (TAEDA_UNLIKELY(t.autograd->grad_fn && !t.autograd->retains_grad && !t.autograd->grad.defined())) {
     static constinit std::atomic<bool> said{false};
@@ -51,7 +53,10 @@ const Tensor& Tensor::grad() const {
   return t.autograd->grad;
 }
 
-Tensor& Tensor::mutable_grad() const { return meta_of(mutable_impl()).grad; }
+Tensor& Tensor::mutable_grad() const {
+  if (TAEDA_UNLIKELY(detail::tls_host_watch != nullptr)) detail::tls_host_watch->gradient(mutable_impl());
+  return meta_of(mutable_impl()).grad;
+}
 
 IntrusivePtr<Node> Tensor::grad_fn() const {
   if (!defined()) return {};
@@ -118,6 +123,11 @@ void Tensor::set_data(const Tensor& new_data) const {
 const Tensor Tensor::_base() const {
   TAEDA_CHECK(is_view(), "[_base] only views have a base: got ", autograd::describe(*this), "; check is_view() first");
   return Tensor(impl().view_base);
+}
+
+bool detail::has_gradient_hooks(const TensorImpl& leaf) {
+  const autograd::MetaExtras* extras = leaf.autograd ? leaf.autograd->extras : nullptr;
+  return extras && (!extras->hooks.empty() || !extras->post_accumulate_hooks.empty());
 }
 
 unsigned Tensor::add_hook(std::function<Tensor(const Tensor&)> hook) const {

@@ -64,6 +64,8 @@ std::shared_ptr<State> make_state(const CompileOptions& options) {
                     "; leave it at its default");
   TAEDA_CHECK_VALUE(options.code_from_elements >= 0, "[compile] code_from_elements must be 0 or more: got ", options.code_from_elements,
                     "; leave it at its default");
+  TAEDA_CHECK_VALUE(options.mode == CompileMode::kDynamic || !options.background,
+                    "[compile] background must be off in static mode: a plan is made in the second of two equal calls; leave one of them out");
   if (!options.cache_dir.empty()) check_folder(options.cache_dir);
   return std::make_shared<State>(options);
 }

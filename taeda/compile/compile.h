@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "taeda/compile/static_call.h"
 #include "taeda/core/error.h"
 
 namespace taeda {
@@ -22,7 +23,13 @@ enum class CompileBackend : uint8_t {
   kDebug,        ///< as kJit, and everything is compared with the operators' own kernels; the first difference throws CompileError
 };
 
-/// A compiled function made something else than the function would have. Only `CompileBackend::kDebug` looks.
+enum class CompileMode : uint8_t {
+  kDynamic,  ///< the function's own code runs at every call
+  kStatic,   ///< calls are recorded until two are equal, and replayed from then on: the function's own code is skipped
+};
+
+/// A compiled function made something else than the function would have, which `CompileBackend::kDebug` looks for; or it cannot be
+/// replayed as `CompileMode::kStatic` does.
 class TAEDA_API CompileError : public Error {
  public:
   using Error::Error;
@@ -32,6 +39,7 @@ class TAEDA_API CompileError : public Error {
 };
 
 struct CompileOptions {
+  CompileMode mode = CompileMode::kDynamic;
   CompileBackend backend = CompileBackend::kJit;
   /// Calls that differ in sizes alone are one version. Otherwise each set of sizes is one of its own.
   bool dynamic = true;
@@ -76,12 +84,18 @@ template <class F>
 class Compiled {
  public:
   Compiled(F function, const CompileOptions& options)
-      : function_(std::make_shared<F>(std::move(function))), state_(lazy::make_state(options)) {}
+      : function_(std::make_shared<F>(std::move(function))),
+        state_(lazy::make_state(options)),
+        static_(options.mode == CompileMode::kStatic && options.backend != CompileBackend::kEager) {}
 
   template <class... Args>
   decltype(auto) operator()(Args&&... args) const {
-    lazy::Scope scope(*state_);
     using Result = decltype(call(std::forward<Args>(args)...));
+    if (static_) {
+      const auto plain = [this](auto&&... a) -> decltype(auto) { return call(std::forward<decltype(a)>(a)...); };
+      return lazy::static_call<Result>(*state_, plain, std::forward<Args>(args)...);
+    }
+    lazy::Scope scope(*state_);
     if constexpr (std::is_void_v<Result>) {
       call(std::forward<Args>(args)...);
       scope.finish();
@@ -124,6 +138,7 @@ class Compiled {
 
   std::shared_ptr<F> function_;
   std::shared_ptr<lazy::State> state_;
+  bool static_;
 };
 
 /// Compiles any callable: a function, a lambda, a module or its holder, a shared pointer to a module.

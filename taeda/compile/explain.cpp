@@ -201,6 +201,25 @@ class Explainer {
   std::string sizes() const { return symbols_.seen(); }
 };
 
+std::string explain_static(StaticFunction& f) {
+  const std::lock_guard turn(f.turn);
+  std::string text = str("static calls: ", f.recorded, " recorded, ", f.replayed, " replayed, plans ", f.plans, '\n');
+  for (const auto& group : f.groups) {
+    text += "arguments (";
+    for (size_t i = 0; i < group->kinds.size(); ++i) {
+      const ArgumentKind& kind = group->kinds[i];
+      text += str(i ? ", " : "", kind.dtype, IntArrayRef(kind.dims.data(), kind.dims.size() / 2));
+    }
+    text += ")\n";
+    for (const auto& plan : group->plans) {
+      text += str("  plan of ", plan->kernels(), " kernels for ", plan->record().steps.size(), " operators, replayed ", plan->replays, " times\n");
+    }
+    if (group->last && !group->last->refusal.empty()) text += str("  the last recorded call: ", group->last->refusal, '\n');
+    if (!group->refusal.empty()) text += str("  refused: ", group->refusal, '\n');
+  }
+  return text;
+}
+
 }  // namespace
 
 size_t count_versions(Trace& trace) {
@@ -217,9 +236,15 @@ size_t count_versions(Trace& trace) {
   return versions;
 }
 
-size_t versions(const State& state) { return count_versions(const_cast<Trace&>(state.trace)); }
+size_t versions(const State& state) {
+  if (state.options.mode == CompileMode::kDynamic) return count_versions(const_cast<Trace&>(state.trace));
+  auto& fixed = const_cast<StaticFunction&>(state.fixed);
+  const std::lock_guard turn(fixed.turn);
+  return fixed.plans;
+}
 
 std::string explain(const State& state) {
+  if (state.options.mode == CompileMode::kStatic) return explain_static(const_cast<StaticFunction&>(state.fixed));
   auto& trace = const_cast<Trace&>(state.trace);
   std::string text = str("calls ", trace.calls.load(), ", segments run ", trace.segments.load(), ", operators matched ", trace.matched.load(),
                          ", recorded ", trace.recorded.load(), ", steps kept ", trace.step_count(), ", versions retired ",

@@ -4,6 +4,7 @@
 
 #include "taeda/compile/compile.h"
 #include "taeda/compile/log.h"
+#include "taeda/compile/static_function.h"
 #include "taeda/compile/trace.h"
 
 namespace taeda::lazy {
@@ -16,6 +17,7 @@ class State : public std::enable_shared_from_this<State> {
               {true, o.backend == CompileBackend::kJit || o.backend == CompileBackend::kDebug, o.code_from_elements, o.cache_dir}) {}
   const CompileOptions options;
   Trace trace;
+  StaticFunction fixed;  ///< of static mode
 };
 
 }  // namespace taeda::lazy

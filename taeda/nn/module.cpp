@@ -9,6 +9,7 @@
 #include <set>
 
 #include "taeda/autograd/autograd.h"
+#include "taeda/core/host_watch.h"
 #include "taeda/io/archive.h"
 #include "taeda/ops/functions.h"
 
@@ -137,6 +138,7 @@ OrderedDict<std::string, std::shared_ptr<Module>> Module::named_children() const
 
 void Module::train(bool on) {
   for (auto& child : children_) child.value()->train(on);
+  if (is_training_ != on) taeda::detail::note_host_change("train() or eval() changes a module's mode");
   is_training_ = on;
 }
 void Module::eval() { train(false); }
@@ -259,6 +261,7 @@ Tensor& Module::register_parameter(std::string name, Tensor tensor, bool require
     tensor.set_requires_grad(requires_grad);
     autograd::set_name(tensor, name);
   }
+  taeda::detail::note_host_change("a module registers a parameter");
   return parameters_.insert(std::move(name), std::move(tensor));
 }
 
@@ -266,6 +269,7 @@ Tensor& Module::register_buffer(std::string name, Tensor tensor) {
   TAEDA_CHECK(!name.empty(), "[register_buffer] Buffer name must not be empty; give it a name");
   TAEDA_CHECK(name.find('.') == std::string::npos, "[register_buffer] Buffer name must not contain a dot (got '", name,
               "'); use letters and underscores");
+  taeda::detail::note_host_change("a module registers a buffer");
   return buffers_.insert(std::move(name), std::move(tensor));
 }
 
@@ -277,11 +281,13 @@ void Module::add_child(std::string name, std::shared_ptr<Module> module) {
   for (const auto& parameter : module ? module->named_parameters() : OrderedDict<std::string, Tensor>()) {
     if (parameter.value().defined()) autograd::set_name(parameter.value(), name + "." + parameter.key());
   }
+  taeda::detail::note_host_change("a module registers another");
   children_.insert(std::move(name), std::move(module));
 }
 
 void Module::unregister_module(const std::string& name) {
   TAEDA_CHECK(children_.contains(name), "[unregister_module] No Module with name `", name, "` is registered; check the name");
+  taeda::detail::note_host_change("a module gives another up");
   children_.erase(name);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that copy, convert, fill and resize.
+#include "taeda/core/host_watch.h"
 #include "taeda/ops/door.h"
 #include "taeda/ops/factory.h"
 #include "taeda/ops/functions.h"
@@ -163,6 +164,7 @@ Scalar read_one(const Tensor& self) {
 }  // namespace ops
 
 Scalar Tensor::item() const {
+  if (TAEDA_UNLIKELY(detail::tls_host_watch != nullptr)) detail::tls_host_watch->read(mutable_impl());
   return ops::read_one(*this);
 }
 

@@ -25,37 +25,108 @@ void check_adam(const char* name, const Options& o) {
   check_at_least_zero(name, "weight_decay", o.weight_decay());
 }
 
-template <class Options, class StateOf>
-void adam_group(OptimizerParamGroup& group, bool decoupled, double inverse_scale, const StateOf& state_of) {
-  const auto& o = static_cast<const Options&>(group.options());
-  OptimStepArgs args = base_args(OptimRule::kAdam, o, inverse_scale);
-  const auto [beta1, beta2] = o.betas();
-  args.beta1 = beta1;
-  args.beta2 = beta2;
-  args.eps = o.eps();
-  args.amsgrad = o.amsgrad();
-  args.decoupled = decoupled;
-  FusedStep fused(args);
-  int64_t steps = 0;
-  double step_size = 0, bias2_sqrt = 0;  // after so many steps
-  for_each_gradient(group, [&](const Tensor& p, const Tensor& grad) {
-    auto& s = state_of(p);
-    if (!s.exp_avg().defined()) {
-      s.exp_avg(make_state(p));
-      s.exp_avg_sq(make_state(p));
-    }
-    if (o.amsgrad() && !s.max_exp_avg_sq().defined()) s.max_exp_avg_sq(make_state(p));
-    s.step(s.step() + 1);
-    if (s.step() != steps) {
-      steps = s.step();
-      const auto t = static_cast<double>(steps);
-      step_size = o.lr() / (1 - std::pow(beta1, t));
-      bias2_sqrt = std::sqrt(1 - std::pow(beta2, t));
-    }
-    fused.add(p, grad, {s.exp_avg(), s.exp_avg_sq(), o.amsgrad() ? s.max_exp_avg_sq() : Tensor()}, step_size, bias2_sqrt);
-  });
-  fused.run();
+template <class T>
+const T& as(const OptimizerOptions& o) {
+  return static_cast<const T&>(o);
 }
+template <class T>
+const T& as(const OptimizerParamState& s) {
+  return static_cast<const T&>(s);
+}
+template <class T>
+T& as(OptimizerParamState& s) {
+  return static_cast<T&>(s);
+}
+void advance_nothing(const OptimizerOptions&, OptimizerParamState&, OptimTensor&, StepMemo&) {}
+
+const HostRule kSgd{
+    [](const OptimizerOptions& options, double inverse_scale) {
+      const auto& o = as<SGDOptions>(options);
+      OptimStepArgs args = base_args(OptimRule::kSgd, o, inverse_scale);
+      args.beta1 = o.momentum();
+      args.dampening = o.dampening();
+      args.nesterov = o.nesterov();
+      return args;
+    },
+    advance_nothing,
+    [](const OptimizerOptions&, const OptimizerParamState& s) {
+      return std::array<const Tensor*, 3>{&as<SGDParamState>(s).momentum_buffer()};
+    }};
+
+/// Adam, or with `decoupled` weight decay AdamW.
+template <class Options, class State, bool decoupled>
+const HostRule kAdam{
+    [](const OptimizerOptions& options, double inverse_scale) {
+      const auto& o = as<Options>(options);
+      OptimStepArgs args = base_args(OptimRule::kAdam, o, inverse_scale);
+      std::tie(args.beta1, args.beta2) = o.betas();
+      args.eps = o.eps();
+      args.amsgrad = o.amsgrad();
+      args.decoupled = decoupled;
+      return args;
+    },
+    [](const OptimizerOptions& options, OptimizerParamState& state, OptimTensor& n, StepMemo& memo) {
+      const auto& o = as<Options>(options);
+      auto& s = as<State>(state);
+      s.step(s.step() + 1);
+      if (s.step() != memo.steps) {
+        const auto t = static_cast<double>(s.step());
+        memo = {s.step(), o.lr() / (1 - std::pow(std::get<0>(o.betas()), t)), std::sqrt(1 - std::pow(std::get<1>(o.betas()), t))};
+      }
+      n.step_size = memo.step_size;
+      n.bias2_sqrt = memo.bias2_sqrt;
+    },
+    [](const OptimizerOptions& options, const OptimizerParamState& state) {
+      const auto& s = as<State>(state);
+      return std::array<const Tensor*, 3>{&s.exp_avg(), &s.exp_avg_sq(), as<Options>(options).amsgrad() ? &s.max_exp_avg_sq() : nullptr};
+    }};
+
+template <class Options, class State>
+OptimizerParamState* with_tensors(const OptimizerOptions& options, const Tensor& p, State& s) {
+  if (!s.exp_avg().defined()) {
+    s.exp_avg(make_state(p));
+    s.exp_avg_sq(make_state(p));
+  }
+  if (as<Options>(options).amsgrad() && !s.max_exp_avg_sq().defined()) s.max_exp_avg_sq(make_state(p));
+  return &s;
+}
+
+const HostRule kRmsprop{
+    [](const OptimizerOptions& options, double inverse_scale) {
+      const auto& o = as<RMSpropOptions>(options);
+      OptimStepArgs args = base_args(OptimRule::kRmsprop, o, inverse_scale);
+      args.beta1 = o.momentum();
+      args.beta2 = o.alpha();
+      args.eps = o.eps();
+      args.centered = o.centered();
+      return args;
+    },
+    [](const OptimizerOptions&, OptimizerParamState& state, OptimTensor&, StepMemo&) {
+      auto& s = as<RMSpropParamState>(state);
+      s.step(s.step() + 1);
+    },
+    [](const OptimizerOptions& options, const OptimizerParamState& state) {
+      const auto& o = as<RMSpropOptions>(options);
+      const auto& s = as<RMSpropParamState>(state);
+      return std::array<const Tensor*, 3>{&s.square_avg(), o.momentum() > 0 ? &s.momentum_buffer() : nullptr,
+                                          o.centered() ? &s.grad_avg() : nullptr};
+    }};
+
+const HostRule kAdagrad{
+    [](const OptimizerOptions& options, double inverse_scale) {
+      const auto& o = as<AdagradOptions>(options);
+      OptimStepArgs args = base_args(OptimRule::kAdagrad, o, inverse_scale);
+      args.eps = o.eps();
+      return args;
+    },
+    [](const OptimizerOptions& options, OptimizerParamState& state, OptimTensor& n, StepMemo&) {
+      const auto& o = as<AdagradOptions>(options);
+      auto& s = as<AdagradParamState>(state);
+      s.step(s.step() + 1);
+      n.step_size = o.lr() / (1 + static_cast<double>(s.step() - 1) * o.lr_decay());
+    },
+    [](const OptimizerOptions&, const OptimizerParamState& s) { return std::array<const Tensor*, 3>{&as<AdagradParamState>(s).sum()}; },
+    [](const OptimizerOptions& options) { return as<AdagradOptions>(options).lr_decay(); }};
 
 }  // namespace
 
@@ -73,22 +144,13 @@ Tensor SGD::step(LossClosure closure) {
   const NoGradGuard no_grad;
   Tensor loss = run_closure(closure);
   if (skip_step()) return loss;
-  for (OptimizerParamGroup& group : param_groups_) {
-    const auto& o = static_cast<const SGDOptions&>(group.options());
-    OptimStepArgs args = base_args(OptimRule::kSgd, o, inverse_scale_);
-    args.beta1 = o.momentum();
-    args.dampening = o.dampening();
-    args.nesterov = o.nesterov();
-    FusedStep fused(args);
-    for_each_gradient(group, [&](const Tensor& p, const Tensor& grad) {
-      if (o.momentum() == 0) return fused.add(p, grad, {});
-      auto& s = state_of<SGDParamState>(p);
-      const bool first = !s.momentum_buffer().defined();
-      if (first) s.momentum_buffer(make_state(p));
-      fused.add(p, grad, {s.momentum_buffer()}, 0, 1, first);
-    });
-    fused.run();
-  }
+  step_groups(*this, kSgd, inverse_scale_, [this](const OptimizerOptions& o, const Tensor& p, bool& first) -> OptimizerParamState* {
+    if (as<SGDOptions>(o).momentum() == 0) return nullptr;
+    auto& s = state_of<SGDParamState>(p);
+    first = !s.momentum_buffer().defined();
+    if (first) s.momentum_buffer(make_state(p));
+    return &s;
+  });
   return loss;
 }
 
@@ -100,10 +162,9 @@ Tensor Adam::step(LossClosure closure) {
   const NoGradGuard no_grad;
   Tensor loss = run_closure(closure);
   if (skip_step()) return loss;
-  for (OptimizerParamGroup& group : param_groups_) {
-    adam_group<AdamOptions>(group, false, inverse_scale_,
-                            [this](const Tensor& p) -> AdamParamState& { return state_of<AdamParamState>(p); });
-  }
+  step_groups(*this, kAdam<AdamOptions, AdamParamState, false>, inverse_scale_, [this](const OptimizerOptions& o, const Tensor& p, bool&) {
+    return with_tensors<AdamOptions>(o, p, state_of<AdamParamState>(p));
+  });
   return loss;
 }
 
@@ -115,10 +176,9 @@ Tensor AdamW::step(LossClosure closure) {
   const NoGradGuard no_grad;
   Tensor loss = run_closure(closure);
   if (skip_step()) return loss;
-  for (OptimizerParamGroup& group : param_groups_) {
-    adam_group<AdamWOptions>(group, true, inverse_scale_,
-                             [this](const Tensor& p) -> AdamWParamState& { return state_of<AdamWParamState>(p); });
-  }
+  step_groups(*this, kAdam<AdamWOptions, AdamWParamState, true>, inverse_scale_, [this](const OptimizerOptions& o, const Tensor& p, bool&) {
+    return with_tensors<AdamWOptions>(o, p, state_of<AdamWParamState>(p));
+  });
   return loss;
 }
 
@@ -134,24 +194,14 @@ Tensor RMSprop::step(LossClosure closure) {
   const NoGradGuard no_grad;
   Tensor loss = run_closure(closure);
   if (skip_step()) return loss;
-  for (OptimizerParamGroup& group : param_groups_) {
-    const auto& o = static_cast<const RMSpropOptions&>(group.options());
-    OptimStepArgs args = base_args(OptimRule::kRmsprop, o, inverse_scale_);
-    args.beta1 = o.momentum();
-    args.beta2 = o.alpha();
-    args.eps = o.eps();
-    args.centered = o.centered();
-    FusedStep fused(args);
-    for_each_gradient(group, [&](const Tensor& p, const Tensor& grad) {
-      auto& s = state_of<RMSpropParamState>(p);
-      if (!s.square_avg().defined()) s.square_avg(make_state(p));
-      if (o.momentum() > 0 && !s.momentum_buffer().defined()) s.momentum_buffer(make_state(p));
-      if (o.centered() && !s.grad_avg().defined()) s.grad_avg(make_state(p));
-      s.step(s.step() + 1);
-      fused.add(p, grad, {s.square_avg(), o.momentum() > 0 ? s.momentum_buffer() : Tensor(), o.centered() ? s.grad_avg() : Tensor()});
-    });
-    fused.run();
-  }
+  step_groups(*this, kRmsprop, inverse_scale_, [this](const OptimizerOptions& options, const Tensor& p, bool&) {
+    const auto& o = as<RMSpropOptions>(options);
+    auto& s = state_of<RMSpropParamState>(p);
+    if (!s.square_avg().defined()) s.square_avg(make_state(p));
+    if (o.momentum() > 0 && !s.momentum_buffer().defined()) s.momentum_buffer(make_state(p));
+    if (o.centered() && !s.grad_avg().defined()) s.grad_avg(make_state(p));
+    return &s;
+  });
   return loss;
 }
 
@@ -167,19 +217,11 @@ Tensor Adagrad::step(LossClosure closure) {
   const NoGradGuard no_grad;
   Tensor loss = run_closure(closure);
   if (skip_step()) return loss;
-  for (OptimizerParamGroup& group : param_groups_) {
-    const auto& o = static_cast<const AdagradOptions&>(group.options());
-    OptimStepArgs args = base_args(OptimRule::kAdagrad, o, inverse_scale_);
-    args.eps = o.eps();
-    FusedStep fused(args);
-    for_each_gradient(group, [&](const Tensor& p, const Tensor& grad) {
-      auto& s = state_of<AdagradParamState>(p);
-      if (!s.sum().defined()) s.sum(make_state(p, o.initial_accumulator_value()));
-      s.step(s.step() + 1);
-      fused.add(p, grad, {s.sum()}, o.lr() / (1 + static_cast<double>(s.step() - 1) * o.lr_decay()));
-    });
-    fused.run();
-  }
+  step_groups(*this, kAdagrad, inverse_scale_, [this](const OptimizerOptions& o, const Tensor& p, bool&) {
+    auto& s = state_of<AdagradParamState>(p);
+    if (!s.sum().defined()) s.sum(make_state(p, as<AdagradOptions>(o).initial_accumulator_value()));
+    return &s;
+  });
   return loss;
 }
 

@@ -2,6 +2,7 @@
 // Layout matching and launch of fused optimizer steps.
 #include "taeda/optim/fused.h"
 
+#include "taeda/core/host_watch.h"
 #include "taeda/ops/capture.h"
 #include "taeda/ops/functions.h"
 
@@ -39,6 +40,7 @@ void FusedStep::add(const Tensor& param, const Tensor& grad, std::initializer_li
   slice.bias2_sqrt = bias2_sqrt;
   slice.first = first;
   slice.second_step = second_step;
+  batch.parameters.push_back(param.unsafeGetTensorImpl());
   batch.tensors.push_back(work);
   batch.tensors.push_back(matches(grad) ? grad : taeda::empty_like(work).copy_(grad));
   for (const Tensor& s : states) batch.tensors.push_back(s);
@@ -60,14 +62,11 @@ void launch(OptimStepArgs& args, std::vector<OptimTensor>& slices, const Tensor*
 }
 
 // A step as a capture sees it. Words: rule, dtype, switches, whether each tensor steps first; numbers: the options, then three for each tensor.
-constexpr size_t kOptionCount = 9, kSliceNumbers = 3;
 void describe(capture::Call& call, const OptimStepArgs& a, const std::vector<OptimTensor>& slices, const std::vector<Tensor>& tensors) {
   call.add(a.rule);
   call.add(a.dtype);
-  call.add(a.nesterov | a.amsgrad << 1 | a.decoupled << 2 | a.centered << 3 | a.maximize << 4);
-  for (const double option : {a.lr, a.weight_decay, a.eps, a.beta1, a.beta2, a.dampening, a.smallest, a.largest, a.inverse_scale}) {
-    call.add_number(option);
-  }
+  call.add(step_switches(a));
+  for (const double option : step_options(a)) call.add_number(option);
   for (size_t i = 0; i < slices.size(); ++i) {
     call.add(slices[i].first);
     call.add_number(slices[i].step_size);
@@ -91,11 +90,11 @@ void replay(const capture::Replay& call) {
   a.dampening = number(5), a.smallest = number(6), a.largest = number(7), a.inverse_scale = number(8);
   std::vector<OptimTensor> slices(call.tensor_count / 5);
   // Each number took a word for its kind.
-  const uint64_t* words = call.words + 3 + kOptionCount;
-  for (size_t i = 0; i < slices.size(); ++i, words += 1 + kSliceNumbers) {
+  const uint64_t* words = call.words + 3 + kStepOptions;
+  for (size_t i = 0; i < slices.size(); ++i, words += 1 + kStepSliceNumbers) {
     slices[i].first = words[0] != 0;
     slices[i].n = call.tensors[5 * i].numel();
-    const size_t first = kOptionCount + kSliceNumbers * i;
+    const size_t first = kStepOptions + kStepSliceNumbers * i;
     slices[i].step_size = number(first);
     slices[i].bias2_sqrt = number(first + 1);
     slices[i].second_step = number(first + 2);
@@ -104,6 +103,15 @@ void replay(const capture::Replay& call) {
 }
 
 }  // namespace
+
+/// For a static call of compile(), which refuses rules whose host side it cannot go on with.
+std::shared_ptr<capture::NumberSource> FusedStep::source(const Batch& batch) const {
+  if (!rule_) return nullptr;
+  auto source = std::make_shared<StepSource>(*optimizer_, group_, *rule_);
+  for (size_t i = 0; i < batch.parameters.size(); ++i) source->add(batch.parameters[i], batch.tensors[5 * i + 2].defined());
+  if (!source->is_unchanged()) return nullptr;
+  return source;
+}
 
 void FusedStep::run() {
   for (Batch& batch : batches_) {
@@ -115,6 +123,10 @@ void FusedStep::run() {
     } else {
       capture::Call call({.name = "optimizer_step", .run = replay});
       describe(call, args_, batch.slices, batch.tensors);
+      if (TAEDA_UNLIKELY(taeda::detail::tls_host_watch != nullptr)) {
+        call.source = source(batch);
+        if (!call.source) taeda::detail::refuse_replay("this optimizer's step, or one that infinite gradients may skip, needs its own code");
+      }
       capture::through<void>(call, all);
     }
     for (size_t i = 0; i < batch.tensors.size(); ++i) {

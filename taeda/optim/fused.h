@@ -6,6 +6,7 @@
 
 #include "taeda/core/tensor.h"
 #include "taeda/ops/kernels/optim.h"
+#include "taeda/optim/replay.h"
 
 namespace taeda::optim {
 
@@ -14,6 +15,9 @@ class FusedStep {
  public:
   /// `args` is completed with the tensors and run once for each dtype.
   explicit FusedStep(OptimStepArgs args) : args_(args) {}
+  /// The step of a group whose host side is `rule`.
+  FusedStep(Optimizer& optimizer, size_t group, const HostRule& rule, double inverse_scale)
+      : args_(rule.args(optimizer.param_groups()[group].options(), inverse_scale)), optimizer_(&optimizer), group_(group), rule_(&rule) {}
   /// To be called while gradients are not recorded. `states`: up to three tensors made by `zeros_like(param)`; undefined ones stay null.
   void add(const Tensor& param, const Tensor& grad, std::initializer_list<Tensor> states, double step_size = 0,
            double bias2_sqrt = 1, bool first = false, double second_step = 0);
@@ -25,13 +29,19 @@ class FusedStep {
     ScalarType dtype;
     std::vector<OptimTensor> slices;
     std::vector<Tensor> tensors;
+    std::vector<const TensorImpl*> parameters;
   };
   struct Copy {
     Tensor param, work;
   };
+  std::shared_ptr<capture::NumberSource> source(const Batch& batch) const;
+
   OptimStepArgs args_;
-  Batch batches_[2] = {{kFloat, {}, {}}, {kDouble, {}, {}}};
+  Batch batches_[2] = {{kFloat, {}, {}, {}}, {kDouble, {}, {}, {}}};
   std::vector<Copy> copies_;  ///< dense copies of parameters that are not
+  Optimizer* optimizer_ = nullptr;
+  size_t group_ = 0;
+  const HostRule* rule_ = nullptr;
 };
 
 /// A state tensor for `param`: dense, in its memory order, filled with `value`.

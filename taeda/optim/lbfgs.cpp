@@ -8,6 +8,7 @@
 #include <string>
 
 #include "taeda/autograd/grad_mode.h"
+#include "taeda/core/host_watch.h"
 #include "taeda/ops/functions.h"
 #include "taeda/ops/operators.h"
 
@@ -232,6 +233,7 @@ int64_t LBFGS::strong_wolfe(const LossClosure& closure, LBFGSParamState& s, cons
 }
 
 Tensor LBFGS::step(LossClosure closure) {
+  taeda::detail::refuse_replay("the step of LBFGS needs its own code");
   TAEDA_CHECK(closure != nullptr, "[LBFGS] LBFGS requires a closure function: got none; pass one that computes the loss and its gradients");
   const NoGradGuard no_grad;
   const auto& o = static_cast<const LBFGSOptions&>(param_groups_[0].options());

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <limits>
 
+#include "taeda/core/host_watch.h"
 #include "taeda/ops/functions.h"
 #include "taeda/ops/operators.h"
 #include "taeda/optim/adafactor.h"
@@ -102,6 +103,7 @@ Adafactor::Adafactor(const std::vector<OptimizerParamGroup>& param_groups, Adafa
 }
 
 Tensor Adafactor::step(LossClosure closure) {
+  taeda::detail::refuse_replay("the step of Adafactor needs its own code");
   const NoGradGuard no_grad;
   Tensor loss = run_closure(closure);
   if (skip_step()) return loss;
@@ -156,6 +158,7 @@ Muon::Muon(const std::vector<OptimizerParamGroup>& param_groups, MuonOptions def
 }
 
 Tensor Muon::step(LossClosure closure) {
+  taeda::detail::refuse_replay("the step of Muon needs its own code");
   const NoGradGuard no_grad;
   Tensor loss = run_closure(closure);
   if (skip_step()) return loss;

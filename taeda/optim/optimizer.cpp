@@ -6,6 +6,7 @@
 
 #include "taeda/autograd/grad_mode.h"
 #include "taeda/core/dict.h"
+#include "taeda/core/host_watch.h"
 #include "taeda/io/archive.h"
 
 namespace taeda::optim {
@@ -67,7 +68,7 @@ void from_value(const Value& value, std::optional<std::string>& v) {
 
 OptimizerParamState::~OptimizerParamState() = default;
 OptimizerOptions::~OptimizerOptions() = default;
-Optimizer::~Optimizer() = default;
+Optimizer::~Optimizer() { taeda::detail::note_host_change("an optimizer ends"); }
 
 OptimizerOptions& OptimizerParamGroup::options() {
   TAEDA_CHECK(has_options(), "[optim] the parameter group has no options; set them or add the group to an optimizer");
@@ -94,11 +95,13 @@ void Optimizer::add_param_group(const OptimizerParamGroup& group) {
   }
   OptimizerParamGroup copy(group);
   if (!copy.has_options()) copy.set_options(defaults_->clone());
+  taeda::detail::note_host_change("an optimizer gets a group of parameters");
   param_groups_.push_back(std::move(copy));
 }
 
 void Optimizer::add_parameters(const std::vector<Tensor>& added) {
   TAEDA_CHECK(!param_groups_.empty(), "[optim] there is no parameter group to add to; use add_param_group");
+  taeda::detail::note_host_change("an optimizer gets parameters");
   auto& params = param_groups_[0].params();
   params.insert(params.end(), added.begin(), added.end());
 }
@@ -186,6 +189,7 @@ void Optimizer::load(serialize::InputArchive& archive) {
   TAEDA_CHECK(!archive.try_read(str("param_groups.", param_groups_.size(), ".size"), extra),
               "[optim] the archive has more parameter groups than the optimizer: got over ", param_groups_.size(),
               "; build the same groups");
+  taeda::detail::note_host_change("an optimizer's state is loaded");
   for (size_t g = 0; g < param_groups_.size(); ++g) param_groups_[g].set_options(std::move(options[g]));
   state_ = std::move(state);
 }

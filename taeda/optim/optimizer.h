@@ -23,6 +23,8 @@ class InputArchive;
 
 namespace optim {
 
+class StepSource;
+
 namespace detail {
 /// Conversions of option and state fields to archive values.
 inline Value to_value(double v) { return Value(v); }
@@ -214,6 +216,7 @@ class TAEDA_API Optimizer {
     return static_cast<S&>(*slot);
   }
 
+  friend class StepSource;  // goes on with steps when they are replayed
   std::vector<OptimizerParamGroup> param_groups_;
   State state_;
   std::unique_ptr<OptimizerOptions> defaults_;

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <limits>
 
+#include "taeda/core/host_watch.h"
 #include "taeda/io/archive.h"
 #include "taeda/optim/schedulers.h"
 
@@ -115,6 +116,7 @@ bool ReduceLROnPlateauScheduler::is_better(double metric) const {
 }
 
 void ReduceLROnPlateauScheduler::step(double metric) {
+  taeda::detail::refuse_replay("a scheduler's step sets learning rates");
   ++steps_;
   if (is_better(metric)) {
     best_ = metric;

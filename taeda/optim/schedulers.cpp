@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "taeda/core/host_watch.h"
 #include "taeda/io/archive.h"
 
 namespace taeda::optim {
@@ -42,11 +43,13 @@ LRScheduler::LRScheduler(Optimizer& optimizer) : optimizer_(optimizer) {
 LRScheduler::~LRScheduler() = default;
 
 void LRScheduler::step() {
+  taeda::detail::refuse_replay("a scheduler's step sets learning rates");
   ++step_count_;
   set_lrs(get_lrs());
 }
 
 void LRScheduler::restart() {
+  taeda::detail::refuse_replay("a scheduler starts anew");
   step_count_ = 0;
   set_lrs(base_lrs_);
   begin();

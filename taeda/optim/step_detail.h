@@ -30,6 +30,29 @@ void for_each_gradient(OptimizerParamGroup& group, const F& f) {
   }
 }
 
+/// The steps of all groups by `rule`. `state_of(options, p, first)`: the state of a parameter with its tensors made, or null where none is
+/// kept; sets `first` at a parameter's first step.
+template <class StateOf>
+void step_groups(Optimizer& optimizer, const HostRule& rule, double inverse_scale, const StateOf& state_of) {
+  for (size_t g = 0; g < optimizer.param_groups().size(); ++g) {
+    OptimizerParamGroup& group = optimizer.param_groups()[g];
+    FusedStep fused(optimizer, g, rule, inverse_scale);
+    StepMemo memo;
+    for_each_gradient(group, [&](const Tensor& p, const Tensor& grad) {
+      OptimTensor n{};
+      OptimizerParamState* state = state_of(group.options(), p, n.first);
+      std::array<const Tensor*, 3> tensors{};
+      if (state) {
+        rule.advance(group.options(), *state, n, memo);
+        tensors = rule.tensors(group.options(), *state);
+      }
+      const auto at = [&](size_t k) { return tensors[k] ? *tensors[k] : Tensor(); };
+      fused.add(p, grad, {at(0), at(1), at(2)}, n.step_size, n.bias2_sqrt, n.first, n.second_step);
+    });
+    fused.run();
+  }
+}
+
 template <class Options>
 OptimStepArgs base_args(OptimRule rule, const Options& o, double inverse_scale) {
   OptimStepArgs args{};

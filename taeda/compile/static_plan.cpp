@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: Apache-2.0
+// Binding of arguments, the run, and what must hold before it.
+#include "taeda/compile/static_plan.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "taeda/compile/check.h"
+#include "taeda/core/node.h"
+#include "taeda/ops/host_side.h"
+
+namespace taeda::lazy {
+
+namespace {
+
+/// Blocks up to this size stay from run to run; larger ones are taken from the allocator and given back.
+constexpr size_t kKeptBytes = 1 << 16;
+
+capture::HostSide* source_of(const Step& step) { return static_cast<capture::HostSide*>(step.source.get()); }
+
+}  // namespace
+
+StaticPlan::StaticPlan(std::unique_ptr<Record> record, const LoopOptions& loops, bool check) : record_(std::move(record)), check_(check) {
+  const Record& r = *record_;
+  std::vector<bool> alive;
+  for (const RecordedValue& v : r.values) {
+    SegmentValue& value = segment_.values.emplace_back();
+    value.produced = value.result = v.origin == Origin::kMade;
+    alive.push_back(!value.produced);
+  }
+  const auto keep = [&](const Outcome& o) {
+    if (o.kind == Outcome::Kind::kMade) alive[static_cast<size_t>(o.number)] = true;
+  };
+  for (const RecordedLeaf& l : r.leaves) keep(l.after);
+  for (const Outcome& o : r.results) keep(o);
+  for (const auto& step : r.steps) {
+    segment_.pending.push_back({step.get(), segment_.numbers.size()});
+    segment_.numbers.insert(segment_.numbers.end(), step->numbers.begin(), step->numbers.end());
+  }
+  written_.resize(r.values.size());
+  widest_.resize(r.values.size(), 1);
+  for (const auto& step : r.steps) {
+    for (const Write& w : step->writes) written_[static_cast<size_t>(step->operands[w.operand].value)] = true;
+    for (const Operand& o : step->operands) {
+      if (o.value >= 0) widest_[static_cast<size_t>(o.value)] = std::max(widest_[static_cast<size_t>(o.value)], item_size(o.geometry.dtype));
+    }
+  }
+  if (!segment_.pending.empty()) plan_ = std::make_unique<Plan>(nullptr, segment_, alive, loops);
+  memory_.resize(r.values.size());
+  kept_.resize(r.values.size());
+  made_.resize(r.values.size());
+  shift_of_.resize(r.values.size());
+  for (size_t v = 0; v < r.values.size(); ++v) memory_[v] = r.values[v].storage;
+  used_up_.resize(r.results.size());
+  results_.resize(r.results.size());
+  make_tasks();
+}
+
+void StaticPlan::make_tasks() {
+  if (!plan_) return;
+  for (const Unit& unit : plan_->units) tasks_.push_back(unit.fused ? loop_task(unit) : single_task(unit));
+}
+
+StaticPlan::Task StaticPlan::loop_task(const Unit& unit) {
+  Task task;
+  task.unit = &unit;
+  std::vector<const FusedSteps*> loops{unit.fused.get()};
+  for (const auto& more : unit.more) loops.push_back(more.get());
+  for (const FusedSteps* fused : loops) {
+    task.launches.push_back(fused->space);
+    task.places.insert(task.places.end(), fused->places.begin(), fused->places.end());
+    task.operands.insert(task.operands.end(), fused->operands.begin(), fused->operands.end());
+    for (const FusedSteps::Param& p : fused->params) task.params.push_back(segment_.numbers[segment_.pending[p.step].first_number + p.number]);
+    task.made.insert(task.made.end(), fused->made.begin(), fused->made.end());
+  }
+  // Launches point into both, which no longer grow and keep their memory when the task is moved.
+  size_t place = 0, param = 0;
+  for (size_t n = 0; n < loops.size(); ++n) {
+    task.launches[n].places = task.places.data() + std::exchange(place, place + loops[n]->places.size());
+    task.launches[n].params = task.params.data() + std::exchange(param, param + loops[n]->params.size());
+  }
+  for (const auto& [value, bytes] : task.made) kept_[static_cast<size_t>(value)] = !plan_->alive[static_cast<size_t>(value)] && bytes <= kKeptBytes;
+  return task;
+}
+
+StaticPlan::Task StaticPlan::single_task(const Unit& unit) {
+  Task task;
+  task.unit = &unit;
+  const Pending& pending = segment_.pending[unit.steps[0]];
+  task.step = pending.step;
+  task.numbers = segment_.numbers.data() + pending.first_number;
+  for (const Operand& o : task.step->operands) {
+    Tensor& frame = task.frames.emplace_back();
+    if (o.value < 0) continue;
+    const auto v = static_cast<size_t>(o.value);
+    const bool captured = record_->values[v].origin == Origin::kCaptured;
+    frame = o.geometry.over(captured ? memory_[v] : nullptr);
+    frame.mutable_impl().untracked = true;  // counters move at the end
+    if (!captured) task.borrowed.push_back(static_cast<uint32_t>(task.frames.size() - 1));
+  }
+  const auto unchanging = [&](const Operand& r) {
+    return r.value >= 0 && !written_[static_cast<size_t>(r.value)] && !plan_->alive[static_cast<size_t>(r.value)];
+  };
+  task.constant = task.step->operands.empty() && !task.step->random && std::all_of(task.step->results.begin(), task.step->results.end(), unchanging);
+  if (task.constant) {
+    for (const Operand& r : task.step->results) kept_[static_cast<size_t>(r.value)] = true;
+  }
+  return task;
+}
+
+void StaticPlan::renew(Record&& later) {
+  record_->host_changes = later.host_changes;
+  for (size_t i = 0; i < record_->steps.size(); ++i) record_->steps[i]->source = std::move(later.steps[i]->source);
+  record_->captured = std::move(later.captured);
+  record_->leaves = std::move(later.leaves);
+}
+
+void StaticPlan::count_handles() {
+  const auto is_result = [&](const Tensor& t) {
+    return std::any_of(record_->results.begin(), record_->results.end(), [&](const Outcome& o) { return o.tensor.is_same(t); });
+  };
+  for (CapturedTensor& c : record_->captured) c.handles = is_result(c.tensor) ? 0 : c.tensor.use_count();
+  storage_handles_.clear();
+  for (const RecordedValue& v : record_->values) storage_handles_.push_back(v.storage ? v.storage->use_count() : 0);
+}
+
+bool StaticPlan::leaves_fit() const {
+  for (const RecordedLeaf& l : record_->leaves) {
+    const autograd::AutogradMeta* meta = l.leaf.impl().autograd;
+    const Tensor* now = meta && meta->grad.defined() ? &meta->grad : nullptr;
+    if ((now != nullptr) != l.defined_before || detail::has_gradient_hooks(l.leaf.impl())) return false;
+    if (l.after.kind == Outcome::Kind::kKept &&
+        (!now->is_alias_of(l.before) || now->requires_grad() || !Geometry(l.before.impl()).matches(now->impl()))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool StaticPlan::captured_fit() const {
+  for (const CapturedTensor& c : record_->captured) {
+    const TensorImpl& t = c.tensor.impl();
+    if ((c.handles != 0 && t.use_count() != c.handles) || t.flags != c.flags || t.storage.get() != memory_[static_cast<size_t>(c.value)].get() || !c.geometry.matches(t)) {
+      return false;
+    }
+  }
+  for (size_t v = 0; v < storage_handles_.size(); ++v) {
+    if (storage_handles_[v] != 0 && memory_[v]->use_count() != storage_handles_[v]) return false;
+  }
+  return true;
+}
+
+int64_t StaticPlan::shift(size_t value, const ArgumentList& arguments) const {
+  const auto argument = static_cast<size_t>(record_->values[value].argument);
+  const TensorImpl& now = arguments[argument]->impl();
+  return now.offset * static_cast<int64_t>(now.itemsize()) - record_->offsets[argument];
+}
+
+bool StaticPlan::arguments_fit(const ArgumentList& arguments) const {
+  for (size_t v = 0; v < record_->values.size(); ++v) {
+    const RecordedValue& value = record_->values[v];
+    if (value.origin != Origin::kArgument) continue;
+    const int64_t by = shift(v, arguments);
+    if (by != 0 && (check_ || by % static_cast<int64_t>(widest_[v]) != 0)) return false;
+    for (size_t c = 0; c < record_->values.size(); ++c) {
+      // What one of them writes the other would read.
+      const bool either_written = written_[v] || written_[c];
+      if (record_->values[c].origin == Origin::kCaptured && either_written && memory_[c] == arguments[static_cast<size_t>(value.argument)]->impl().storage) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+bool StaticPlan::fits(const ArgumentList& arguments) {
+  if (record_->host_changes != detail::host_changes.load(std::memory_order_relaxed) || !leaves_fit() || !captured_fit() || !arguments_fit(arguments)) {
+    return false;
+  }
+  return std::all_of(record_->steps.begin(), record_->steps.end(), [](const auto& step) { return !step->source || source_of(*step)->is_unchanged(); });
+}
+
+void StaticPlan::bind(const ArgumentList& arguments) {
+  given_ = &arguments;
+  for (size_t v = 0; v < record_->values.size(); ++v) {
+    const RecordedValue& value = record_->values[v];
+    if (value.origin == Origin::kMade) continue;
+    if (value.origin == Origin::kArgument) {
+      memory_[v] = arguments[static_cast<size_t>(value.argument)]->impl().storage;
+      shift_of_[v] = shift(v, arguments);
+    }
+    memory_[v]->bytes();  // what another compiled call has recorded for it happens first
+  }
+}
+
+/// Lets go of what belongs to one run.
+void StaticPlan::release() noexcept {
+  for (size_t v = 0; v < memory_.size(); ++v) {
+    const Origin origin = record_->values[v].origin;
+    if (origin == Origin::kArgument || (origin == Origin::kMade && !kept_[v])) memory_[v].reset();
+    made_[v].reset();
+  }
+  given_ = nullptr;
+}
+
+void StaticPlan::run(const ArgumentList& arguments) {
+  struct End {
+    StaticPlan& plan;
+    bool done = false;
+    ~End() {
+      if (!done) plan.clear_gradients();
+      plan.release();
+    }
+  } end{*this};
+  const BelowDoorGuard below;
+  bind(arguments);
+  clear_gradients();  // those that the call replaces
+  run_all();
+  count_writes();
+  give_gradients();
+  make_results();
+  end.done = true;
+}
+
+void StaticPlan::run_all() {
+  if (TAEDA_LIKELY(!check_ || !plan_)) {
+    for (Task& task : tasks_) run_task(task);
+    return;
+  }
+  for (const Pending& p : segment_.pending) {
+    if (p.step->source) p.step->source->refresh(segment_.numbers.data() + p.first_number);
+  }
+  Check check(*plan_, segment_, memory_);
+  for (Task& task : tasks_) {
+    check.before(*task.unit, memory_);
+    run_task(task);
+    check.after(*task.unit, memory_);
+  }
+  check.finish(memory_);
+}
+
+void StaticPlan::run_task(Task& task) {
+  if (task.unit->fused) {
+    run_loop(task);
+  } else if (!task.done) {
+    run_single(task);
+    task.done = task.constant;
+  }
+  for (const int32_t v : task.unit->last_uses) {
+    if (!kept_[static_cast<size_t>(v)]) memory_[static_cast<size_t>(v)].reset();
+  }
+}
+
+void StaticPlan::run_loop(Task& task) {
+  for (const auto& [value, bytes] : task.made) {
+    IntrusivePtr<StorageImpl>& m = memory_[static_cast<size_t>(value)];
+    if (!m) m = IntrusivePtr<StorageImpl>::adopt(StorageImpl::allocate(bytes, Device()));
+  }
+  for (size_t k = 0; k < task.operands.size(); ++k) {
+    const auto v = static_cast<size_t>(task.operands[k].value);
+    task.places[k].data = static_cast<char*>(memory_[v]->data) + task.operands[k].offset + shift_of_[v];
+  }
+  task.unit->fused->kernel->run(std::span<const kernel::Launch>(task.launches.data(), task.launches.size()));
+}
+
+void StaticPlan::run_single(Task& task) {
+  struct Borrow {  // frames hold storages without a reference of their own
+    StaticPlan& plan;
+    Task& task;
+    Borrow(StaticPlan& p, Task& t) : plan(p), task(t) {
+      for (const uint32_t k : task.borrowed) {
+        const Operand& o = task.step->operands[k];
+        const auto v = static_cast<size_t>(o.value);
+        TensorImpl& frame = task.frames[k].mutable_impl();
+        frame.storage = IntrusivePtr<StorageImpl>::adopt(plan.memory_[v].get());
+        frame.offset = o.geometry.offset + plan.shift_of_[v] / static_cast<int64_t>(frame.itemsize());
+      }
+    }
+    ~Borrow() {
+      for (const uint32_t k : task.borrowed) {
+        TensorImpl& frame = task.frames[k].mutable_impl();
+        if (TAEDA_LIKELY(frame.use_count() == 1)) {
+          frame.storage.detach();
+          continue;
+        }
+        StorageImpl::retain(frame.storage.get());  // the kernel keeps it
+        task.frames[k] = task.step->operands[k].geometry.over(nullptr);
+        task.frames[k].mutable_impl().untracked = true;
+      }
+      task.results.clear();
+    }
+  };
+  const Step& step = *task.step;
+  if (step.source && !check_) step.source->refresh(task.numbers);
+  const Borrow borrow(*this, task);
+  step.target.run({task.frames.data(), task.frames.size(), step.words.data(), task.numbers, step.target.variant, step.target.detail, task.results});
+  TAEDA_CHECK(step.results.empty() || task.results.size() == step.results.size(), "[compile] ", step.target.name,
+              " gave another number of results than when it was recorded: got ", task.results.size(), "; report this operator");
+  for (size_t k = 0; k < step.results.size(); ++k) {
+    if (step.results[k].value >= 0) place_result(step.results[k], task.results[k]);
+  }
+}
+
+void StaticPlan::place_result(const Operand& made, Tensor& result) {
+  TAEDA_CHECK(result.defined() && made.geometry.matches(result.impl()), "[compile] an operator gave another shape than when it was recorded: got ",
+              result.defined() ? str(result.sizes()) : "nothing", " for ", made.geometry.sizes(), "; its definition must say shape_from = \"values\"");
+  const auto v = static_cast<size_t>(made.value);
+  if (memory_[v] && !kept_[v]) return;  // a second result over the same memory
+  IntrusivePtr<StorageImpl>& storage = result.mutable_impl().storage;
+  if (plan_->alive[v]) {
+    if (TAEDA_UNLIKELY(storage->use_count() > 1)) {  // shared with something that outlives the call
+      auto copy = IntrusivePtr<StorageImpl>::adopt(StorageImpl::allocate(storage->nbytes, storage->device));
+      if (storage->nbytes) std::memcpy(copy->data, storage->bytes(), storage->nbytes);
+      memory_[v] = std::move(copy);
+      return;
+    }
+    memory_[v] = storage;
+    if (result.use_count() == 1) made_[v] = std::move(result);
+    return;
+  }
+  memory_[v] = storage;
+}
+
+void StaticPlan::count_writes() const {
+  for (size_t v = 0; v < record_->values.size(); ++v) {
+    const RecordedValue& value = record_->values[v];
+    if (value.origin == Origin::kMade) continue;
+    if (value.version) memory_[v]->version.fetch_add(value.version, std::memory_order_relaxed);
+    if (value.writes) memory_[v]->writes.fetch_add(value.writes, std::memory_order_relaxed);
+  }
+}
+
+void StaticPlan::clear_gradients() noexcept {
+  for (const RecordedLeaf& l : record_->leaves) {
+    if (l.after.kind != Outcome::Kind::kKept && l.leaf.impl().autograd) l.leaf.impl().autograd->grad.reset();
+  }
+}
+
+void StaticPlan::give_gradients() {
+  for (const RecordedLeaf& l : record_->leaves) {
+    if (l.after.kind == Outcome::Kind::kMade) autograd::meta_of(l.leaf.mutable_impl()).grad = made_tensor(l.after);
+  }
+}
+
+Tensor StaticPlan::made_tensor(const Outcome& outcome) {
+  const auto v = static_cast<size_t>(outcome.number);
+  Tensor t = made_[v].defined() && outcome.geometry.matches(made_[v].impl()) ? std::move(made_[v]) : outcome.geometry.over(memory_[v]);
+  TensorImpl& impl = t.mutable_impl();
+  impl.flags = outcome.flags & static_cast<uint8_t>(~(kFlagView | kFlagRequiresGrad));
+  impl.untracked = outcome.geometry.untracked;
+  impl.storage->version.store(record_->values[v].version, std::memory_order_relaxed);
+  return t;
+}
+
+void StaticPlan::make_results() {
+  for (size_t i = 0; i < results_.size(); ++i) {
+    const Outcome& o = record_->results[i];
+    Tensor& r = results_[i];
+    r.reset();
+    switch (o.kind) {
+      case Outcome::Kind::kNothing:
+      case Outcome::Kind::kKept: break;
+      case Outcome::Kind::kCaptured: r = o.tensor; break;
+      case Outcome::Kind::kArgument: {
+        if (o.whole) {
+          r = *(*given_)[static_cast<size_t>(o.number)];
+          break;
+        }
+        const auto v = static_cast<size_t>(o.number);
+        r = o.geometry.over(memory_[v]);
+        TensorImpl& impl = r.mutable_impl();
+        impl.offset += shift_of_[v] / static_cast<int64_t>(impl.itemsize());
+        impl.flags = o.flags;
+        impl.untracked = o.geometry.untracked;
+        impl.view_kind = o.view;
+        if (o.flags & kFlagView) impl.view_base = (*given_)[static_cast<size_t>(record_->values[v].argument)]->getIntrusivePtr();
+        break;
+      }
+      case Outcome::Kind::kMade:
+        if (o.same_as >= 0) {
+          r = results_[static_cast<size_t>(o.same_as)];
+          break;
+        }
+        r = made_tensor(o);
+        if (!o.had_graph) break;
+        if (!used_up_[i]) used_up_[i] = used_up_history(r);
+        autograd::meta_of(r.mutable_impl()).grad_fn = used_up_[i];
+        r.mutable_impl().flags |= kFlagRequiresGrad;
+        break;
+    }
+  }
+}
+
+}  // namespace taeda::lazy

@@ -1,0 +1,492 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recording of a call whose operators run at once, and the comparison of two such calls.
+#include "taeda/compile/static_record.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "taeda/compile/fuse_group.h"
+#include "taeda/compile/log.h"
+#include "taeda/core/call_site.h"
+#include "taeda/core/generator.h"
+#include "taeda/core/node.h"
+#include "taeda/ops/registry.h"
+
+namespace taeda::lazy {
+
+namespace {
+
+thread_local constinit char tls_thread_mark = 0;
+
+std::vector<uint8_t> generator_state() {
+  const BelowDoorGuard below;
+  GeneratorImpl& generator = cpu_generator();
+  const std::lock_guard lock(generator.mutex_);
+  return generator.state_bytes();
+}
+
+const TensorImpl& counted(const TensorImpl& t) { return t.view_base && t.view_base->untracked ? *t.view_base : t; }
+
+struct UsedUp final : autograd::Node {
+  std::string name() const override { return "StaticCallBackward0"; }
+  void backward(std::span<Tensor>, std::span<Tensor>) override {
+    TAEDA_CHECK(false, "[backward] Trying to backward through the graph a second time: the static call that made this result has gone backward "
+                       "through it and freed it; take gradients inside of the call");
+  }
+};
+
+/// Why a call can be no part of a replay, or null.
+const char* obstacle(const capture::Call& call) {
+  const OpInfo* info = call.target.info;
+  const auto is_mask = [](const TensorImpl* t) { return t && (t->dtype == kBool || t->dtype == kByte); };
+  if (info && *info->shape_from &&
+      (std::strcmp(info->shape_from, "masks") != 0 || std::any_of(call.tensors.begin() + 1, call.tensors.end(), is_mask))) {
+    return "the shape of a result depends on values";
+  }
+  const auto elsewhere = [](const TensorImpl* t) { return t && !t->device_.is_cpu(); };
+  return std::any_of(call.tensors.begin(), call.tensors.end(), elsewhere) ? "a tensor is not on the CPU" : nullptr;
+}
+
+bool same(const Geometry& a, const Geometry& b) {
+  return equal(a, b) && a.untracked == b.untracked && a.wrapped_number == b.wrapped_number;
+}
+/// By how many bytes the memory of `value` lies further in `b`; only arguments move.
+int64_t shift(const Record& a, const Record& b, int32_t value) {
+  const RecordedValue& v = a.values[static_cast<size_t>(value)];
+  if (v.origin != Origin::kArgument) return 0;
+  return b.offsets[static_cast<size_t>(v.argument)] - a.offsets[static_cast<size_t>(v.argument)];
+}
+bool same(const Geometry& a, Geometry b, int64_t shift) {
+  const auto item = static_cast<int64_t>(item_size(b.dtype));
+  if (shift % item == 0) b.offset -= shift / item;
+  return same(a, b);
+}
+bool same(const Scalar& a, const Scalar& b) {
+  if (a.type() != b.type()) return false;
+  return a.isFloatingPoint() ? std::bit_cast<uint64_t>(a.unchecked<double>()) == std::bit_cast<uint64_t>(b.unchecked<double>())
+                             : a.unchecked<int64_t>() == b.unchecked<int64_t>();
+}
+bool same(const Step& a, const Step& b, const Record& in_a, const Record& in_b) {
+  const auto operand = [&](const Operand& x, const Operand& y) {
+    return x.value == y.value && (x.value < 0 || same(x.geometry, y.geometry, shift(in_a, in_b, x.value)));
+  };
+  const auto all = [&](const std::vector<Operand>& x, const std::vector<Operand>& y) { return std::equal(x.begin(), x.end(), y.begin(), y.end(), operand); };
+  const auto write = [](const Write& x, const Write& y) {
+    return x.operand == y.operand && x.versions == y.versions && x.writes == y.writes && x.own_versions == y.own_versions;
+  };
+  return a.target.info == b.target.info && a.target.run == b.target.run && a.target.detail == b.target.detail &&
+         a.target.variant == b.target.variant && a.default_dtype == b.default_dtype && a.words == b.words && a.random == b.random &&
+         a.number_count == b.number_count && all(a.operands, b.operands) && all(a.results, b.results) &&
+         std::equal(a.writes.begin(), a.writes.end(), b.writes.begin(), b.writes.end(), write);
+}
+
+/// The gradient as it is now, without telling the watch.
+Tensor gradient_of(const TensorImpl& t) { return t.autograd ? t.autograd->grad : Tensor(); }
+
+}  // namespace
+
+IntrusivePtr<autograd::Node> used_up_history(const Tensor& result) {
+  auto node = IntrusivePtr<autograd::Node>::adopt(new UsedUp);
+  node->add_output(result);
+  return node;
+}
+
+namespace {
+bool same(const Outcome& a, const Outcome& b, const Record& in_a, const Record& in_b) {
+  if (a.kind != b.kind || a.number != b.number || a.flags != b.flags || a.whole != b.whole || a.had_graph != b.had_graph || a.same_as != b.same_as ||
+      !a.tensor.is_same(b.tensor)) {
+    return false;
+  }
+  const bool view = a.kind == Outcome::Kind::kArgument && !a.whole;
+  return same(a.geometry, b.geometry, view ? shift(in_a, in_b, a.number) : 0);
+}
+}  // namespace
+
+std::string difference(const Record& a, const Record& b) {
+  for (size_t i = 0; i < std::min(a.steps.size(), b.steps.size()); ++i) {
+    const Step &x = *a.steps[i], &y = *b.steps[i];
+    if (static_cast<size_t>(std::max(x.values_before, y.values_before)) > std::min(a.values.size(), b.values.size()) || !same(x, y, a, b)) {
+      return difference(y, x);
+    }
+    for (size_t n = 0; n < x.numbers.size(); ++n) {
+      if (!x.source && !same(x.numbers[n], y.numbers[n])) {
+        return str("a number given to ", x.target.name, " changes from call to call: ", x.numbers[n], ", then ", y.numbers[n],
+                   "; pass it in a tensor");
+      }
+    }
+  }
+  if (a.steps.size() != b.steps.size()) return str("another number of operators: ", b.steps.size(), " for ", a.steps.size());
+  for (size_t v = 0; v < std::min(a.values.size(), b.values.size()); ++v) {
+    const RecordedValue &x = a.values[v], &y = b.values[v];
+    if (x.origin == y.origin && x.argument == y.argument && x.storage == y.storage && x.version == y.version && x.writes == y.writes) continue;
+    for (const auto& step : b.steps) {
+      for (const Operand& o : step->operands) {
+        if (o.value == static_cast<int32_t>(v)) {
+          return str("a tensor that ", step->target.name, " uses is not the one of the call before: it was assigned anew, or is made without operators; make "
+                     "it outside of the function or pass it");
+        }
+      }
+    }
+    return "a tensor of the program is not the one of the call before";
+  }
+  const auto leaf = [&](const RecordedLeaf& x, const RecordedLeaf& y) {
+    return x.leaf.is_same(y.leaf) && x.defined_before == y.defined_before && same(x.after, y.after, a, b);
+  };
+  const auto outcome = [&](const Outcome& x, const Outcome& y) { return same(x, y, a, b); };
+  if (!std::equal(a.leaves.begin(), a.leaves.end(), b.leaves.begin(), b.leaves.end(), leaf)) return "gradients are there in one call and not in the other";
+  if (a.result_words != b.result_words || !std::equal(a.results.begin(), a.results.end(), b.results.begin(), b.results.end(), outcome)) {
+    return "the result is made in another way";
+  }
+  return a.values.size() == b.values.size() ? "" : "another number of tensors";
+}
+
+StaticRecorder::StaticRecorder() : record_(std::make_unique<Record>()), owner_(&tls_thread_mark) {}
+StaticRecorder::~StaticRecorder() {
+  stop();
+  for (const RecordedValue& v : record_ ? record_->values : std::vector<RecordedValue>()) {
+    if (v.storage && v.storage->watcher.load() == this) v.storage->watcher.store(nullptr);
+  }
+}
+
+void StaticRecorder::add_argument(const Tensor& given) {
+  StandIn& a = arguments_.emplace_back(StandIn{given, given});
+  const TensorImpl& from = given.impl();
+  record_->offsets.push_back(from.offset * static_cast<int64_t>(from.itemsize()));
+  if (from.requires_grad()) refuse_with("an argument requires grad: pass detach(), or let the function know the tensor otherwise");
+  if (!from.device_.is_cpu() || from.extension) refuse_with("an argument is no plain tensor on the CPU");
+  if (!record_->refusal.empty()) return;
+  StorageImpl* memory = from.storage.get();
+  IntrusivePtr<StorageImpl> storage;
+  for (const StandIn& earlier : arguments_) {
+    if (&earlier != &a && earlier.given.is_alias_of(given)) storage = earlier.stands.impl().storage;
+  }
+  if (!storage) {
+    StorageImpl::retain(memory);
+    storage = IntrusivePtr<StorageImpl>::adopt(StorageImpl::adopt(
+        memory->bytes(), memory->nbytes, memory->device, [](void* context, void*, size_t) { StorageImpl::release(static_cast<StorageImpl*>(context)); }, memory));
+    storage->version.store(memory->version.load());
+    storage->writes.store(memory->writes.load());
+    const int32_t v = number_of(storage, Origin::kArgument);
+    record_->values[static_cast<size_t>(v)].argument = static_cast<int>(arguments_.size()) - 1;
+  }
+  a.stands = Geometry(from).over(storage);
+  a.stands.mutable_impl().flags = from.flags;
+  a.stands.mutable_impl().untracked = from.untracked;
+}
+
+void StaticRecorder::start() {
+  record_->host_changes = detail::host_changes.load();
+  outer_active_ = tls_modes.active;
+  outer_capture_ = tls_modes.capture;
+  tls_modes.active |= kModeCapture;
+  tls_modes.capture = static_cast<capture::Recorder*>(this);
+  detail::tls_host_watch = this;
+  started_ = true;
+}
+
+void StaticRecorder::stop() noexcept {
+  if (!started_) return;
+  started_ = false;
+  detail::tls_host_watch = nullptr;
+  tls_modes.active = (tls_modes.active & ~static_cast<uint32_t>(kModeCapture)) | (outer_active_ & kModeCapture);
+  tls_modes.capture = outer_capture_;
+}
+
+void StaticRecorder::refuse_with(std::string why) {
+  const std::lock_guard lock(mutex_);
+  if (record_->refusal.empty()) record_->refusal = std::move(why);
+}
+void StaticRecorder::refuse(const char* what) { refuse_with(what); }
+
+int32_t StaticRecorder::number_of(const IntrusivePtr<StorageImpl>& storage, Origin origin) {
+  const auto [at, fresh] = numbers_.try_emplace(storage.get(), static_cast<int32_t>(record_->values.size()));
+  if (fresh) {
+    record_->values.push_back({origin, -1, storage, storage->nbytes, storage->version.load(), storage->writes.load()});
+    StorageWatcher* none = nullptr;
+    storage->watcher.compare_exchange_strong(none, this);
+  }
+  return at->second;
+}
+
+capture::Answer StaticRecorder::begin(capture::Call& call) {
+  if (owner_ != &tls_thread_mark) {
+    refuse_with(str("operators run on other threads: ", call.target.name));
+    return capture::Answer::kRun;
+  }
+  for (const TensorImpl* t : call.tensors) {
+    const StorageWatcher* other = t ? t->storage->watcher.load() : nullptr;
+    if (other && other != this) t->storage->bytes();  // recorded on another thread
+  }
+  if (const char* why = obstacle(call)) {
+    refuse_with(str(why, ": ", call.target.name));
+    return capture::Answer::kRun;
+  }
+  operands_.clear();
+  geometries_.clear();
+  before_.clear();
+  for (TensorImpl* t : call.tensors) {
+    operands_.push_back(t ? number_of(t->storage, Origin::kCaptured) : -1);
+    geometries_.push_back(t ? Geometry(*t) : Geometry());
+    before_.push_back(t ? Before{t->storage->version.load(), t->storage->writes.load(), counted(*t).own_version.load()} : Before{});
+    for (TensorImpl* held : {t, t && t->view_base ? t->view_base.get() : nullptr}) {
+      if (!held || record_->values[static_cast<size_t>(operands_.back())].origin != Origin::kCaptured || stand_in(held)) continue;
+      if (seen_.try_emplace(held, operands_.back()).second) tensors_.emplace_back(IntrusivePtr<TensorImpl>::share(held));
+    }
+  }
+  generator_before_ = generator_state();
+  kernel_runs_ = true;
+  return capture::Answer::kRecord;
+}
+
+void StaticRecorder::record(capture::Call& call) {
+  kernel_runs_ = false;
+  auto step = std::make_unique<Step>();
+  step->target = call.target;
+  step->default_dtype = default_scalar_type();
+  step->words.assign(call.words.begin(), call.words.end());
+  step->number_count = call.numbers.size();
+  step->numbers.assign(call.numbers.begin(), call.numbers.end());
+  for (size_t i = 0; i < operands_.size(); ++i) step->operands.push_back({operands_[i], geometries_[i]});
+  step->values_before = static_cast<int32_t>(record_->values.size());
+  step->source = call.source;
+  step->generators.assign(call.generators.begin(), call.generators.end());
+  step->random = std::string_view(call.target.info ? call.target.info->schema : "").find("Generator?") != std::string_view::npos ||
+                 generator_state() != generator_before_;
+  note_writes(*step, call);
+  if (!note_results(*step, call)) refuse_with(str(call.target.name, " returns or reshapes one of its arguments"));
+  record_->steps.push_back(std::move(step));
+  if (record_->steps.size() % 64 == 0) forget_dead();
+}
+
+/// What the kernel wrote: what the call says, and arguments whose counters moved.
+void StaticRecorder::note_writes(Step& step, const capture::Call& call) {
+  for (uint32_t i = 0; i < call.tensors.size(); ++i) {
+    const TensorImpl* t = call.tensors[i];
+    if (!t) continue;
+    const Before& b = before_[i];
+    const Write w{i, t->storage->version.load() - b.version, t->storage->writes.load() - b.writes, counted(*t).own_version.load() - b.own_version};
+    const bool said = std::find(call.written.begin(), call.written.end(), i) != call.written.end();
+    if (said || w.versions != 0 || w.writes != 0) step.writes.push_back(w);
+  }
+}
+
+/// False when a result shares memory with an argument, or an argument changed its geometry.
+bool StaticRecorder::note_results(Step& step, const capture::Call& call) {
+  for (size_t i = 0; i < call.tensors.size(); ++i) {
+    if (call.tensors[i] && !geometries_[i].matches(*call.tensors[i])) return false;
+  }
+  for (const Tensor& r : call.results) {
+    if (!r.defined()) continue;
+    const StorageImpl& s = *r.impl().storage;
+    if (numbers_.contains(&s) || s.deleter != nullptr || !s.resizable) return false;
+  }
+  const size_t first = record_->values.size();
+  step.first_result_value = static_cast<int32_t>(first);
+  for (const Tensor& r : call.results) {
+    Operand& result = step.results.emplace_back();
+    if (!r.defined()) continue;
+    result.geometry = Geometry(r.impl());
+    result.value = number_of(r.impl().storage, Origin::kMade);
+    if (record_->values.size() - first > step.result_storages.size()) {
+      step.result_storages.push_back({r.impl().storage->nbytes, r.impl().storage->version.load()});
+    }
+  }
+  return true;
+}
+
+/// Results that nobody holds any more are freed.
+void StaticRecorder::forget_dead() {
+  for (RecordedValue& v : record_->values) {
+    if (v.origin != Origin::kMade || !v.storage || v.storage->watcher.load() != this || v.storage->owners() > 0) continue;
+    numbers_.erase(v.storage.get());
+    v.storage->watcher.store(nullptr);
+    v.storage.reset();
+  }
+}
+
+void StaticRecorder::drop(capture::Call& call) noexcept {
+  kernel_runs_ = false;
+  refuse_with(str("an operator throws inside of the function: ", call.target.name));
+}
+
+void StaticRecorder::finish() {
+  if (kernel_runs_) return;
+  refuse_with("memory is written through a pointer or an out= form, or a generator is seeded or looked at:\n" + detail::call_site_text(detail::call_site_here()));
+}
+void StaticRecorder::touch(StorageImpl&) {
+  if (kernel_runs_ || !started_ || owner_ != &tls_thread_mark) return;
+  refuse_with("a value is looked at or set outside of the operators:\n" + detail::call_site_text(detail::call_site_here()));
+}
+void StaticRecorder::read(TensorImpl&) {
+  if (kernel_runs_) return;
+  refuse_with("a value is looked at or set outside of the operators:\n" + detail::call_site_text(detail::call_site_here()));
+}
+
+void StaticRecorder::gradient(TensorImpl& leaf) {
+  for (const RecordedLeaf& known : record_->leaves) {
+    if (known.leaf.unsafeGetTensorImpl() == &leaf) return;
+  }
+  RecordedLeaf& l = record_->leaves.emplace_back();
+  l.leaf = Tensor(IntrusivePtr<TensorImpl>::share(&leaf));
+  l.before = gradient_of(leaf);
+  l.defined_before = l.before.defined();
+}
+
+void StaticRecorder::backward(TensorImpl& root, bool keeps_graph) {
+  if (!keeps_graph) used_up_.emplace_back(IntrusivePtr<TensorImpl>::share(&root));
+}
+
+const StandIn* StaticRecorder::stand_in(const TensorImpl* t) const {
+  const auto at = std::find_if(arguments_.begin(), arguments_.end(), [&](const StandIn& a) { return a.stands.unsafeGetTensorImpl() == t; });
+  return at == arguments_.end() ? nullptr : &*at;
+}
+
+const Step* StaticRecorder::maker_of(int32_t value) const {
+  for (const auto& step : record_->steps) {
+    if (step->first_result_value <= value && value < step->first_result_value + static_cast<int32_t>(step->result_storages.size())) return step.get();
+  }
+  return nullptr;
+}
+
+Outcome StaticRecorder::outcome_of(const Tensor& t, bool result) {
+  Outcome o;
+  if (!t.defined()) return o;
+  const TensorImpl& impl = t.impl();
+  o.flags = impl.flags;
+  o.view = impl.view_kind;
+  if (const StandIn* a = stand_in(&impl)) {
+    o.kind = Outcome::Kind::kArgument;
+    o.number = static_cast<int32_t>(a - arguments_.data());
+    o.whole = true;
+    return o;
+  }
+  o.geometry = Geometry(impl);
+  const auto at = numbers_.find(impl.storage.get());
+  const RecordedValue* value = at == numbers_.end() ? nullptr : &record_->values[static_cast<size_t>(at->second)];
+  if (!value || value->origin == Origin::kCaptured) {
+    o.kind = Outcome::Kind::kCaptured;
+    o.tensor = t;
+    return o;
+  }
+  o.kind = value->origin == Origin::kMade ? Outcome::Kind::kMade : Outcome::Kind::kArgument;
+  o.number = at->second;
+  if (!impl.requires_grad()) return o;
+  const auto is_root = [&](const Tensor& root) { return root.is_same(t); };
+  o.had_graph = std::any_of(used_up_.begin(), used_up_.end(), is_root);
+  if (!o.had_graph || !result) {
+    refuse_with(result ? "a result requires grad, and no backward() began at it: return detach(), or call inside NoGradGuard"
+                       : "gradients have a history of their own (create_graph)");
+  }
+  return o;
+}
+
+void StaticRecorder::end_leaves() {
+  std::erase_if(record_->leaves, [](const RecordedLeaf& l) { return l.leaf.use_count() == 1; });  // made and forgotten in the call
+  for (RecordedLeaf& l : record_->leaves) {
+    const TensorImpl& leaf = l.leaf.impl();
+    if (detail::has_gradient_hooks(leaf)) refuse_with("a gradient has hooks");
+    const Tensor now = gradient_of(leaf);
+    const auto at = numbers_.find(leaf.storage.get());
+    if (at != numbers_.end() && seen_.try_emplace(&leaf, at->second).second) tensors_.push_back(l.leaf);
+    if (now.defined() && l.before.defined() && now.is_alias_of(l.before) && same(Geometry(now.impl()), Geometry(l.before.impl())) && !now.requires_grad()) {
+      l.after.kind = Outcome::Kind::kKept;
+      l.before = now;
+      continue;
+    }
+    l.before.reset();
+    l.after = outcome_of(now, false);
+    if (l.after.kind == Outcome::Kind::kArgument || l.after.kind == Outcome::Kind::kCaptured) refuse_with("a gradient becomes a tensor of the program");
+  }
+}
+
+/// Every handle to what the call made must be known: what a variable of the program keeps, a replay would not set.
+void StaticRecorder::check_kept(const std::vector<Tensor*>& results) {
+  std::unordered_map<const TensorImpl*, size_t> handles;
+  const auto hold = [&](const Tensor& t) {
+    for (const TensorImpl* held = t.unsafeGetTensorImpl(); held; held = held->view_base.get()) {
+      if (++handles[held] > 1) break;
+    }
+  };
+  for (const Tensor* t : results) hold(*t);
+  for (const RecordedLeaf& l : record_->leaves) hold(gradient_of(l.leaf.impl()));
+  std::unordered_map<const StorageImpl*, size_t> owners;
+  for (const auto& [impl, count] : handles) ++owners[impl->storage.get()];
+  for (size_t v = 0; v < record_->values.size(); ++v) {
+    const RecordedValue& value = record_->values[v];
+    if (!value.storage || value.origin == Origin::kCaptured) continue;
+    const bool argument = value.origin == Origin::kArgument;
+    size_t expected = owners[value.storage.get()], extra = 0;
+    for (const StandIn& a : arguments_) expected += argument && a.stands.impl().storage == value.storage && !handles.contains(a.stands.unsafeGetTensorImpl());
+    const size_t found = value.storage->use_count() - 1;
+    for (const auto& [impl, count] : handles) {
+      if (impl->storage != value.storage) continue;
+      const size_t known = count + (stand_in(impl) ? 2 : 0);  // the recorder and the argument object hold a stand-in
+      extra += impl->use_count() > known;
+    }
+    for (const StandIn& a : arguments_) extra += argument && a.stands.impl().storage == value.storage && !handles.contains(a.stands.unsafeGetTensorImpl()) && a.stands.use_count() > 2;
+    if (found <= expected && extra == 0) continue;
+    const Step* maker = maker_of(static_cast<int32_t>(v));
+    refuse_with(argument ? std::string("the program keeps an argument")
+                         : str("the program keeps a tensor that ", maker ? maker->target.name : "an operator", " made: in a variable, a list or a graph"));
+  }
+}
+
+void StaticRecorder::end_captured() {
+  for (Tensor& t : tensors_) {
+    if (t.use_count() == 1) continue;  // a view that was made on the way
+    const int32_t v = seen_.at(t.unsafeGetTensorImpl());
+    if (t.impl().storage != record_->values[static_cast<size_t>(v)].storage) {
+      refuse_with("a tensor of the program gets other memory");
+      continue;
+    }
+    if (t.impl().autograd && t.impl().autograd->grad_fn) refuse_with("a tensor of the program has a history: detach() it");
+    record_->captured.push_back({t, v, Geometry(t.impl()), t.impl().flags, 0});
+  }
+  tensors_.clear();
+}
+
+std::unique_ptr<Record> StaticRecorder::end(const std::vector<Tensor*>& results) {
+  end_leaves();
+  for (size_t i = 0; i < results.size(); ++i) {
+    Outcome o = outcome_of(*results[i], true);
+    for (size_t k = 0; k < i && o.same_as < 0 && o.kind == Outcome::Kind::kMade; ++k) {
+      if (results[k]->is_same(*results[i])) o.same_as = static_cast<int>(k);
+    }
+    record_->results.push_back(std::move(o));
+  }
+  used_up_.clear();
+  check_kept(results);
+  for (size_t i = 0; i < results.size(); ++i) {  // as after a replay
+    if (record_->results[i].had_graph && record_->refusal.empty()) autograd::meta_of(results[i]->mutable_impl()).grad_fn = used_up_history(*results[i]);
+  }
+  end_captured();
+  for (Tensor* t : results) {
+    if (!t->defined()) continue;
+    if (const StandIn* a = stand_in(t->unsafeGetTensorImpl())) {
+      *t = a->given;
+      continue;
+    }
+    for (const StandIn& a : arguments_) {
+      TensorImpl& impl = t->mutable_impl();
+      if (impl.view_base.get() == a.stands.unsafeGetTensorImpl()) impl.view_base = a.given.getIntrusivePtr();
+      if (impl.storage == a.stands.impl().storage) impl.storage = a.given.impl().storage;
+    }
+  }
+  for (RecordedValue& v : record_->values) {
+    if (!v.storage) continue;
+    if (v.storage->watcher.load() == this) v.storage->watcher.store(nullptr);
+    const bool made = v.origin == Origin::kMade;
+    v.version = v.storage->version.load() - (made ? 0 : v.version);
+    v.writes = made ? 0 : v.storage->writes.load() - v.writes;
+    if (v.origin == Origin::kArgument) {
+      StorageImpl& given = *arguments_[static_cast<size_t>(v.argument)].given.impl().storage;
+      given.version.fetch_add(v.version);
+      given.writes.fetch_add(v.writes);
+    }
+    if (v.origin != Origin::kCaptured) v.storage.reset();
+  }
+  if (record_->host_changes != detail::host_changes.load() && record_->refusal.empty()) record_->host_changes = ~uint64_t{0};  // by another thread meanwhile
+  return std::move(record_);
+}
+
+}  // namespace taeda::lazy
