@@ -39,10 +39,10 @@ void layer_norm(const LayerNormArgs& a) {
   parallel_for(0, a.rows, row_grain(a.n), [&](int64_t b, int64_t e) {
     for (int64_t i = b; i < e; ++i) {
       const T* row = x + i * a.n;
-      const double mean = loops.sum(row, a.n) / n;
-      const double var = loops.deviations(row, a.n, mean) / n;
-      means[i] = static_cast<T>(mean);
-      rstds[i] = static_cast<T>(1.0 / std::sqrt(var + a.eps));
+      const T center = static_cast<T>(loops.sum(row, a.n) / n);
+      const Deviations d = loops.deviations(row, a.n, center);
+      means[i] = static_cast<T>(d.mean(static_cast<double>(center), n));
+      rstds[i] = static_cast<T>(1.0 / std::sqrt(d.from_mean(n) / n + a.eps));
       normalize(row, in_ptr<T>(a.weight), in_ptr<T>(a.bias), means[i], rstds[i], y + i * a.n, a.n);
     }
     if (streamed) hwy::FlushStream();
@@ -142,12 +142,17 @@ void channel_moments(const ChannelMomentsArgs& a) {
       return;
     }
     for (int64_t c = b; c < e; ++c) {
-      double sum = 0, square = 0;
+      double sum = 0;
       for (int64_t i = 0; i < a.batch; ++i) sum += loops.sum(x + (i * a.channels + c) * a.inner, a.inner);
-      const double m = sum / count;
-      for (int64_t i = 0; i < a.batch; ++i) square += loops.deviations(x + (i * a.channels + c) * a.inner, a.inner, m);
-      mean[c] = static_cast<T>(m);
-      var[c] = static_cast<T>(square / count);
+      const T center = static_cast<T>(sum / count);
+      Deviations all;
+      for (int64_t i = 0; i < a.batch; ++i) {
+        const Deviations d = loops.deviations(x + (i * a.channels + c) * a.inner, a.inner, center);
+        all.sum += d.sum;
+        all.square += d.square;
+      }
+      mean[c] = static_cast<T>(all.mean(static_cast<double>(center), count));
+      var[c] = static_cast<T>(all.from_mean(count) / count);
     }
   });
 }

@@ -44,30 +44,36 @@ double sum(const T* x, int64_t n) {
 }
 
 template <class T>
-double deviations(const T* x, int64_t n, double center) {
+Deviations deviations(const T* x, int64_t n, T center) {
   using V = Vec<T>;
   constexpr int64_t kL = static_cast<int64_t>(V::kLanes);
-  const T near = static_cast<T>(center);
-  const V c(near);
-  double total = 0;
+  const V c(center);
+  Deviations total;
   int64_t i = 0;
   while (i + kL <= n) {
     const int64_t end = std::min(i + 128 * kL, i + (n - i) / kL * kL);
-    V a(0), b(0);
+    V a(0), b(0), s(0), t(0);
     for (; i + 2 * kL <= end; i += 2 * kL) {
       const V p = V::load(x + i) - c, q = V::load(x + i + kL) - c;
       a = fma(p, p, a);
       b = fma(q, q, b);
+      s = s + p;
+      t = t + q;
     }
     for (; i < end; i += kL) {
       const V p = V::load(x + i) - c;
       a = fma(p, p, a);
+      s = s + p;
     }
-    total += lane_sum(a + b);
+    total.square += lane_sum(a + b);
+    total.sum += lane_sum(s + t);
   }
-  for (; i < n; ++i) total += static_cast<double>((x[i] - near) * (x[i] - near));
-  const double drift = static_cast<double>(near) - center;
-  return std::max(0.0, total - static_cast<double>(n) * drift * drift);
+  for (; i < n; ++i) {
+    const T d = x[i] - center;
+    total.square += static_cast<double>(d * d);
+    total.sum += static_cast<double>(d);
+  }
+  return total;
 }
 
 template <class T>

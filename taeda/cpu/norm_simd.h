@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "taeda/cpu/deviations.h"
 #include "taeda/cpu/simd_target.h"
 
 namespace taeda::cpu {
@@ -11,7 +12,7 @@ namespace taeda::cpu {
 template <class T>
 struct NormLoops {
   double (*sum)(const T* x, int64_t n);
-  double (*deviations)(const T* x, int64_t n, double center);
+  Deviations (*deviations)(const T* x, int64_t n, T center);
   /// y = (x - mean) * rstd * weight + bias; weight and bias may be null.
   void (*normalize)(const T* x, const T* weight, const T* bias, T mean, T rstd, T* y, int64_t n);
   /// The same past the cache, with weight and bias; `y` aligned to 64 bytes, n a multiple of 16.

@@ -322,9 +322,20 @@ void extreme_cpu(const KernelContext&, const ExtremeArgs& a) {
   dispatch_all(a.dtype, "max", [&]<class T>() { a.inner == 1 ? extreme_rows<T>(a) : extreme_columns<T>(a); });
 }
 
+/// Deviations whose squares overflow T.
+template <class T>
+Deviations wide_deviations(const T* x, int64_t n, double center) {
+  Deviations d;
+  for (int64_t i = 0; i < n; ++i) {
+    const double v = static_cast<double>(x[i]) - center;
+    d.sum += v;
+    d.square += v * v;
+  }
+  return d;
+}
 // Moments: two passes, sums in double.
 template <class T>
-void moments(const MomentsArgs& a, const SumLoops<T>& sum, double (*deviations)(const T*, int64_t, double)) {
+void moments(const MomentsArgs& a, const SumLoops<T>& sum, Deviations (*deviations)(const T*, int64_t, T)) {
   const T* in = static_cast<const T*>(a.in);
   T* mean = static_cast<T*>(a.mean);
   T* var = static_cast<T*>(a.var);
@@ -335,8 +346,11 @@ void moments(const MomentsArgs& a, const SumLoops<T>& sum, double (*deviations)(
       for (int64_t i = b; i < e; ++i) {
         const T* x = in + i * a.n;
         const double m = sum.row(x, a.n) / n;
-        mean[i] = static_cast<T>(m);
-        var[i] = static_cast<T>((std::isfinite(m) ? deviations(x, a.n, m) : m - m) / divisor);
+        const T center = static_cast<T>(m);
+        Deviations d = std::isfinite(center) ? deviations(x, a.n, center) : Deviations{m, m - m};
+        if (std::isfinite(center) && !std::isfinite(d.square)) d = wide_deviations(x, a.n, static_cast<double>(center));
+        mean[i] = std::isfinite(center) ? static_cast<T>(d.mean(static_cast<double>(center), n)) : center;
+        var[i] = static_cast<T>(d.from_mean(n) / divisor);
       }
     });
     return;

@@ -175,34 +175,37 @@ void extreme_into(T* acc, const T* x, int64_t n) {
 }
 
 template <class T>
-double deviations(const T* x, int64_t n, double center) {
+Deviations deviations(const T* x, int64_t n, T center) {
   using V = Vec<T>;
   constexpr int64_t kL = static_cast<int64_t>(V::kLanes);
   constexpr int64_t kBlock = 64 * kL;
-  const V c(static_cast<T>(center));
-  double total = 0;
-  double drift = 0;  // the center rounded to T: corrected at the end
+  const V c(center);
+  Deviations total;
   int64_t i = 0;
   while (i + kL <= n) {
     const int64_t end = std::min(i + kBlock, i + (n - i) / kL * kL);
-    V a(0), b(0);
+    V a(0), b(0), s(0), t(0);
     for (; i + 2 * kL <= end; i += 2 * kL) {
       const V p = V::load(x + i) - c, q = V::load(x + i + kL) - c;
       a = a + p * p;
       b = b + q * q;
+      s = s + p;
+      t = t + q;
     }
     for (; i < end; i += kL) {
       const V p = V::load(x + i) - c;
       a = a + p * p;
+      s = s + p;
     }
-    total += lane_sum(a + b);
+    total.square += lane_sum(a + b);
+    total.sum += lane_sum(s + t);
   }
   for (; i < n; ++i) {
-    const double d = static_cast<double>(x[i]) - static_cast<double>(static_cast<T>(center));
-    total += d * d;
+    const double d = static_cast<double>(x[i]) - static_cast<double>(center);
+    total.square += d * d;
+    total.sum += d;
   }
-  drift = static_cast<double>(static_cast<T>(center)) - center;
-  return std::max(0.0, total - static_cast<double>(n) * drift * drift);
+  return total;
 }
 
 template <class T>

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "taeda/cpu/deviations.h"
 #include "taeda/cpu/simd_target.h"
 
 namespace taeda::cpu {
@@ -36,9 +37,8 @@ struct ReduceLoops {
   ExtremeLoops<float> extreme_f32;
   ExtremeLoops<double> extreme_f64;
   ExtremeLoops<int64_t> extreme_i64;
-  /// Sum of (x - center)^2.
-  double (*deviations_f32)(const float* x, int64_t n, double center);
-  double (*deviations_f64)(const double* x, int64_t n, double center);
+  Deviations (*deviations_f32)(const float* x, int64_t n, float center);
+  Deviations (*deviations_f64)(const double* x, int64_t n, double center);
 };
 const ReduceLoops& reduce_loops();
 

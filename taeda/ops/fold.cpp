@@ -13,6 +13,9 @@ using detail::expand_list;
 struct FoldWindow {
   int64_t kernel[2], dilation[2], padding[2], stride[2], in[2], out[2];
 };
+void check_pairs(std::initializer_list<IntArrayRef> lists, const char* op) {
+  for (const IntArrayRef list : lists) TAEDA_CHECK(list.size() == 2, "[", op, "] each list must have 2 numbers: got ", list, "; give two");
+}
 FoldWindow fold_window(IntArrayRef size, IntArrayRef kernel_size, IntArrayRef dilation, IntArrayRef padding, IntArrayRef stride, const char* op) {
   const DimVector k = expand_list(kernel_size, 2, "kernel_size", op), r = expand_list(dilation, 2, "dilation", op), p = expand_list(padding, 2, "padding", op),
                   s = expand_list(stride, 2, "stride", op);
@@ -34,6 +37,7 @@ struct Im2col {
   static constexpr auto schema = "im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor";
   static constexpr auto variants = "function";
   static Tensor forward(const Tensor& self, IntArrayRef kernel_size, IntArrayRef dilation, IntArrayRef padding, IntArrayRef stride) {
+    check_pairs({kernel_size, dilation, padding, stride}, "im2col");
     TAEDA_CHECK(self.dim() == 3 || self.dim() == 4, "[im2col] expected 3D or 4D (batched) input with possibly 0 batch size: got ", self.sizes(), "; reshape it");
     const Tensor image = self.dim() == 3 ? self.unsqueeze(0) : self;
     TAEDA_CHECK(image.size(1) > 0 && image.size(2) > 0 && image.size(3) > 0, "[im2col] channels and extents must not be zero: got ", self.sizes(),
@@ -58,6 +62,7 @@ struct Col2im {
   static constexpr auto schema = "col2im(Tensor self, int[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor";
   static constexpr auto variants = "function";
   static Tensor forward(const Tensor& self, IntArrayRef output_size, IntArrayRef kernel_size, IntArrayRef dilation, IntArrayRef padding, IntArrayRef stride) {
+    check_pairs({output_size, kernel_size, dilation, padding, stride}, "col2im");
     TAEDA_CHECK(self.dim() == 2 || self.dim() == 3, "[col2im] expected 2D or 3D (batched) columns: got ", self.sizes(), "; reshape them");
     const DimVector size = expand_list(output_size, 2, "output_size", "col2im");
     const FoldWindow w = fold_window(size, kernel_size, dilation, padding, stride, "col2im");
@@ -90,7 +95,9 @@ struct NnUnfold : Composite {
       "nn_functional_unfold(Tensor input, int[2] kernel_size, int[2] dilation=1, int[2] padding=0, int[2] stride=1) -> Tensor";
   static constexpr auto variants = "function";
   static Tensor forward(const Tensor& input, IntArrayRef kernel_size, IntArrayRef dilation, IntArrayRef padding, IntArrayRef stride) {
-    return taeda::im2col(input, kernel_size, dilation, padding, stride);
+    const char* const op = "unfold";
+    return taeda::im2col(input, expand_list(kernel_size, 2, "kernel_size", op), expand_list(dilation, 2, "dilation", op),
+                         expand_list(padding, 2, "padding", op), expand_list(stride, 2, "stride", op));
   }
 };
 /// As `col2im`.
@@ -99,7 +106,9 @@ struct NnFold : Composite {
       "nn_functional_fold(Tensor input, int[2] output_size, int[2] kernel_size, int[2] dilation=1, int[2] padding=0, int[2] stride=1) -> Tensor";
   static constexpr auto variants = "function";
   static Tensor forward(const Tensor& input, IntArrayRef output_size, IntArrayRef kernel_size, IntArrayRef dilation, IntArrayRef padding, IntArrayRef stride) {
-    return taeda::col2im(input, output_size, kernel_size, dilation, padding, stride);
+    const char* const op = "fold";
+    return taeda::col2im(input, expand_list(output_size, 2, "output_size", op), expand_list(kernel_size, 2, "kernel_size", op),
+                         expand_list(dilation, 2, "dilation", op), expand_list(padding, 2, "padding", op), expand_list(stride, 2, "stride", op));
   }
 };
 

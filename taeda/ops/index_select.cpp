@@ -107,6 +107,10 @@ void write_slices(const Tensor& out, int64_t dim, const Tensor& index, const Ten
   const Tensor positions = detail::wrapped_index(detail::long_index(index, op), blocks.rows, op, true);
   detail::check_writable(out, op);
   if (source.defined()) detail::check_no_partial_overlap(out, source, op);
+  dispatch_all(out.scalar_type(), op, [&]<class T>() {
+    TAEDA_CHECK(alpha.fits<T>() && value.fits<T>(), "[", op, "] the number must fit the dtype: got ", source.defined() ? alpha : value, " for ",
+                out.scalar_type(), "; use a smaller number or a wider dtype");
+  });
   if (positions.numel() == 0) return;
   Tensor from = source.defined() ? source.contiguous() : source;
   if (from.defined() && from.is_alias_of(out)) from = detail::contiguous_copy(from);

@@ -355,7 +355,11 @@ struct LinalgTensorsolve : Composite {
 struct LinalgVecdot : Composite {
   static constexpr auto schema = "linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor";
   static constexpr auto variants = "function";
-  static Tensor forward(const Tensor& x, const Tensor& y, int64_t dim) { return x.mul(y).sum(IntArrayRef(dim)); }
+  static Tensor forward(const Tensor& x, const Tensor& y, int64_t dim) {
+    TAEDA_CHECK(x.scalar_type() == y.scalar_type(), "[linalg_vecdot] expected x and y to have the same dtype: got ", x.scalar_type(), " and ",
+                y.scalar_type(), "; convert one of them");
+    return x.mul(y).sum(IntArrayRef(dim));
+  }
 };
 /// Vector product along a dimension of size 3, broadcasting.
 struct LinalgCross : Composite {

@@ -3,6 +3,7 @@
 #include "taeda/ops/door.h"
 #include "taeda/ops/functions.h"
 #include "taeda/ops/loss_util.h"
+#include "taeda/ops/pointwise_engine.h"
 
 namespace taeda {
 namespace ops {
@@ -10,12 +11,20 @@ namespace {
 
 using detail::reduce_loss;
 
+/// self - target, of which one may be bool.
+Tensor difference(const Tensor& self, const Tensor& target, const char* op) {
+  const ScalarType type = result_type(self, target);
+  detail::check_floating_loss(type, op);
+  return self.to(type).sub(target.to(type));
+}
+
 /// Mean of (self - target)^2.
 struct MseLoss : Composite {
   static constexpr auto schema = "mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor";
   static constexpr auto variants = "function";
   static Tensor forward(const Tensor& self, const Tensor& target, int64_t reduction) {
-    return reduce_loss(self.sub(target).square(), reduction);
+    detail::check_reduction(reduction, "mse_loss");
+    return reduce_loss(difference(self, target, "mse_loss").square(), reduction);
   }
 };
 /// Mean of |self - target|.
@@ -32,8 +41,9 @@ struct SmoothL1Loss : Composite {
   static constexpr auto variants = "function";
   static Tensor forward(const Tensor& self, const Tensor& target, int64_t reduction, double beta) {
     TAEDA_CHECK(beta >= 0, "[smooth_l1_loss] beta must not be negative: got ", beta, "; use l1_loss for 0");
-    if (beta == 0) return taeda::l1_loss(self, target, reduction);
-    const Tensor d = self.sub(target).abs();
+    detail::check_reduction(reduction, "smooth_l1_loss");
+    const Tensor d = difference(self, target, "smooth_l1_loss").abs();
+    if (beta == 0) return reduce_loss(d, reduction);
     return reduce_loss(taeda::where(d.lt(beta), d.square().mul(0.5 / beta), d.sub(0.5 * beta)), reduction);
   }
 };
@@ -43,8 +53,9 @@ struct HuberLoss : Composite {
   static constexpr auto variants = "function";
   static Tensor forward(const Tensor& self, const Tensor& target, int64_t reduction, double delta) {
     TAEDA_CHECK(delta > 0, "[huber_loss] huber_loss does not support non-positive values for delta: got ", delta, "; pass a positive one");
-    const Tensor d = self.sub(target).abs();
-    return reduce_loss(taeda::where(d.le(delta), d.square().mul(0.5), d.sub(0.5 * delta).mul(delta)), reduction);
+    const Tensor d = difference(self, target, "huber_loss").abs();
+    const Tensor loss = taeda::where(d.le(delta), d.square().mul(0.5), d.sub(0.5 * delta).mul(delta));
+    return reduce_loss(detail::loss_like(loss, self, "huber_loss"), reduction);
   }
 };
 
@@ -63,6 +74,9 @@ struct BinaryCrossEntropy {
   static Tensor forward(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight, int64_t reduction) {
     TAEDA_CHECK_VALUE(self.sizes() == target.sizes(), "[binary_cross_entropy] input and target must have one shape: got ", self.sizes(),
                       " and ", target.sizes(), "; reshape or expand one of them");
+    TAEDA_CHECK(self.scalar_type() == target.scalar_type(), "[binary_cross_entropy] found dtype ", target.scalar_type(), " but expected ",
+                self.scalar_type(), ": input and target must have one dtype; convert the target");
+    detail::check_floating_loss(self.scalar_type(), "binary_cross_entropy");
     check_probabilities(self);
     const Tensor loss = target.sub(1).mul(self.neg().log1p().clamp_min(-100)).sub(target.mul(self.log().clamp_min(-100)));
     return reduce_loss(weighted(loss, weight), reduction);
@@ -88,6 +102,8 @@ struct BinaryCrossEntropyWithLogits : Composite {
                         const std::optional<Tensor>& pos_weight, int64_t reduction) {
     TAEDA_CHECK_VALUE(self.sizes() == target.sizes(), "[binary_cross_entropy_with_logits] target size must be the same as input size: got ",
                       target.sizes(), " and ", self.sizes(), "; reshape or expand one of them");
+    TAEDA_CHECK(can_cast(result_type(self, target), target.scalar_type()), "[binary_cross_entropy_with_logits] result type ",
+                result_type(self, target), " can't be cast to the desired output type ", target.scalar_type(), "; convert the target with to()");
     const Tensor log_sigmoid = taeda::log_sigmoid(self);
     Tensor loss;
     if (pos_weight && pos_weight->defined()) {
@@ -96,6 +112,7 @@ struct BinaryCrossEntropyWithLogits : Composite {
     } else {
       loss = target.neg().add(1).mul(self).sub(log_sigmoid);
     }
+    if (loss.scalar_type() != target.scalar_type()) loss = loss.to(target.scalar_type());
     return reduce_loss(weighted(loss, weight), reduction);
   }
 };
@@ -105,6 +122,8 @@ struct KlDiv : Composite {
   static constexpr auto schema = "kl_div(Tensor self, Tensor target, int reduction=1, *, bool log_target=False) -> Tensor";
   static constexpr auto variants = "function";
   static Tensor forward(const Tensor& self, const Tensor& target, int64_t reduction, bool log_target) {
+    TAEDA_CHECK(is_floating_type(self.scalar_type()) && is_floating_type(target.scalar_type()),
+                "[kl_div] integral inputs are not supported: got ", self.scalar_type(), " and ", target.scalar_type(), "; convert them");
     const Tensor loss = log_target ? target.exp().mul(target.sub(self)) : taeda::xlogy(target, target).sub(target.mul(self));
     return reduce_loss(loss, reduction);
   }
@@ -118,7 +137,7 @@ struct PoissonNllLoss : Composite {
     Tensor loss = log_input ? input.exp().sub(target.mul(input)) : input.sub(target.mul(input.add(eps).log()));
     if (full) {
       const Tensor stirling = target.mul(target.log()).sub(target).add(target.mul(2 * 3.14159265358979323846).log().mul(0.5));
-      loss = loss.add(stirling.masked_fill(target.le(1), 0));
+      loss = detail::loss_like(loss.add(stirling.masked_fill(target.le(1), 0)), loss, "poisson_nll_loss");
     }
     return reduce_loss(loss, reduction);
   }
@@ -128,8 +147,8 @@ struct HingeEmbeddingLoss : Composite {
   static constexpr auto schema = "hinge_embedding_loss(Tensor self, Tensor target, float margin=1., int reduction=1) -> Tensor";
   static constexpr auto variants = "function";
   static Tensor forward(const Tensor& self, const Tensor& target, double margin, int64_t reduction) {
-    const Tensor zero = taeda::zeros({}, self.options());
-    const Tensor hinge = taeda::where(target.ne(1), self.neg().add(margin).clamp_min(0), zero);
+    const Tensor zero = taeda::zeros({}, self.options()), limit = taeda::full({}, margin, self.options());
+    const Tensor hinge = taeda::where(target.ne(1), self.neg().add(limit).clamp_min(0), zero);
     return reduce_loss(hinge.add(taeda::where(target.ne(-1), self, zero)), reduction);
   }
 };
@@ -150,7 +169,8 @@ struct SoftMarginLoss : Composite {
   static constexpr auto schema = "soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor";
   static constexpr auto variants = "function";
   static Tensor forward(const Tensor& self, const Tensor& target, int64_t reduction) {
-    return reduce_loss(taeda::log_sigmoid(target.mul(self)).neg(), reduction);
+    detail::check_reduction(reduction, "soft_margin_loss");
+    return reduce_loss(detail::loss_like(taeda::log_sigmoid(target.mul(self)).neg(), self, "soft_margin_loss"), reduction);
   }
 };
 

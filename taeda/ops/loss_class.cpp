@@ -48,12 +48,12 @@ const void* data_or_null(const Tensor& t) { return t.defined() ? t.impl().data()
 std::tuple<Tensor, Tensor> nll_forward(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight, int64_t reduction,
                                        int64_t ignore_index) {
   const Shape s = check_shapes(self, target, weight, reduction);
-  TAEDA_CHECK(self.is_floating_point(), "[nll_loss] the input must be floating: got ", self.scalar_type(), "; convert it first");
+  detail::check_floating_loss(self.scalar_type(), "nll_loss");
   const ScalarType type = compute_dtype(self.scalar_type());
   const Tensor x = self.to(type).contiguous();
   const Tensor t = target.to(kLong).contiguous();
   const Tensor w = weight && weight->defined() ? weight->to(type).contiguous() : Tensor();
-  Tensor out = make_tensor(reduction == 0 ? target.sizes() : IntArrayRef(), type, self.device());
+  Tensor out = make_tensor(reduction == 0 && self.dim() > 1 ? target.sizes() : IntArrayRef(), type, self.device());
   Tensor total = make_tensor({}, type, self.device());
   nll_kernel(self.device(), NllArgs{type, x.impl().data(), reinterpret_cast<const int64_t*>(t.impl().data()), data_or_null(w), out.impl().data(),
                                     total.impl().data(), s.batch, s.classes, s.inner, reduction, ignore_index});

@@ -206,6 +206,7 @@ struct FTripletMarginLoss : Composite {
   static constexpr auto variants = "function";
   static Tensor forward(const Tensor& anchor, const Tensor& positive, const Tensor& negative, double margin, double p, double eps, bool swap,
                         Name reduction) {
+    TAEDA_CHECK_VALUE(margin > 0, "[triplet_margin_loss] margin must be greater than 0: got ", margin, "; pass a positive one");
     return taeda::triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction_of(reduction));
   }
 };

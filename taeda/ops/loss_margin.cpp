@@ -17,6 +17,11 @@ Tensor as_batch(const Tensor& t, const char* op) {
   return t.dim() < 2 ? t.reshape({1, t.numel()}) : t;
 }
 
+void check_margin_dtype(const Tensor& self, const char* op) {
+  TAEDA_CHECK_NOT_IMPLEMENTED(self.scalar_type() == kFloat || self.scalar_type() == kDouble, "[", op, "] is not implemented for ",
+                              self.scalar_type(), "; convert the input to float32 or float64");
+}
+
 /// Sum over the other classes of max(0, margin - self[target] + self[class])^p, divided by the number of classes.
 struct MultiMarginLoss : Composite {
   static constexpr auto schema =
@@ -24,6 +29,8 @@ struct MultiMarginLoss : Composite {
   static constexpr auto variants = "function";
   static Tensor forward(const Tensor& self, const Tensor& target, const Scalar& p, const Scalar& margin, const std::optional<Tensor>& weight,
                         int64_t reduction) {
+    detail::check_reduction(reduction, "multi_margin_loss");
+    check_margin_dtype(self, "multi_margin_loss");
     const double power = p.toDouble();
     TAEDA_CHECK(power == 1 || power == 2, "[multi_margin_loss] only p == 1 and p == 2 are supported: got ", power, "; choose one of them");
     const Tensor x = as_batch(self, "multi_margin_loss");
@@ -52,6 +59,10 @@ struct MultilabelMarginLoss : Composite {
   static constexpr auto schema = "multilabel_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor";
   static constexpr auto variants = "function";
   static Tensor forward(const Tensor& self, const Tensor& target, int64_t reduction) {
+    detail::check_reduction(reduction, "multilabel_margin_loss");
+    check_margin_dtype(self, "multilabel_margin_loss");
+    TAEDA_CHECK(target.scalar_type() == kLong, "[multilabel_margin_loss] expected scalar type Long for the targets: got ", target.scalar_type(),
+                "; convert them with to(kLong)");
     const Tensor x = as_batch(self, "multilabel_margin_loss");
     TAEDA_CHECK(target.sizes() == self.sizes() || target.numel() == self.numel(), "[multilabel_margin_loss] inconsistent target size: got ",
                 target.sizes(), " for an input of ", self.sizes(), "; pad the targets with -1");
@@ -103,7 +114,6 @@ struct TripletMarginLoss : Composite {
                         int64_t reduction) {
     TAEDA_CHECK(anchor.dim() == positive.dim() && anchor.dim() == negative.dim(), "[triplet_margin_loss] all inputs should have same dimension: got ",
                 anchor.dim(), "D, ", positive.dim(), "D and ", negative.dim(), "D; reshape them");
-    TAEDA_CHECK_VALUE(margin > 0, "[triplet_margin_loss] margin must be greater than 0: got ", margin, "; pass a positive one");
     const Tensor near = taeda::pairwise_distance(anchor, positive, p, eps);
     Tensor far = taeda::pairwise_distance(anchor, negative, p, eps);
     if (swap) far = taeda::minimum(far, taeda::pairwise_distance(positive, negative, p, eps));

@@ -87,9 +87,16 @@ Tensor start_of_sum(const Tensor& self, IntArrayRef sizes, ScalarType dtype, con
   if (!beta.equal(0)) pointwise::copy_elements(result.impl(), self.impl());
   return result;
 }
+/// The factor in the products' dtype: fractions are cut off for integers, and a number that does not fit is refused.
 void check_factor(const Scalar& factor, ScalarType dtype, const char* name, const char* op) {
+  dispatch_all(dtype, op, [&]<class T>() {
+    TAEDA_CHECK(factor.fits<T>(), "[", op, "] argument ", name, " must fit the dtype: got ", factor, " for ", dtype, "; use a smaller number");
+  });
+}
+void check_whole_factor(const Scalar& factor, ScalarType dtype, const char* name, const char* op) {
   TAEDA_CHECK(!factor.isFloatingPoint() || is_floating_type(dtype), "[", op, "] for integral input tensors, argument ", name,
               " must not be a floating point number: got ", factor, "; pass an integer");
+  check_factor(factor, dtype, name, op);
 }
 Tensor add_product(const Tensor& self, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha, IntArrayRef sizes,
                    const char* op) {
@@ -279,8 +286,8 @@ struct Addr : Composite {
   static Tensor forward(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Scalar& beta, const Scalar& alpha) {
     check_vectors(vec1, vec2, "addr");
     const ScalarType type = promote_types(self.scalar_type(), promote_types(vec1.scalar_type(), vec2.scalar_type()));
-    check_factor(beta, type, "beta", "addr");
-    check_factor(alpha, type, "alpha", "addr");
+    check_whole_factor(beta, type, "beta", "addr");
+    check_whole_factor(alpha, type, "alpha", "addr");
     const int64_t sizes[2] = {vec1.size(0), vec2.size(0)};
     const Tensor start = self.expand(IntArrayRef(sizes, 2));
     const Tensor product = scaled(vec1.unsqueeze(1).mul(vec2), alpha);

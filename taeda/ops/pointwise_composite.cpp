@@ -105,11 +105,17 @@ struct Square_ : Composite {
   static Tensor& forward(const Tensor& self) { return taeda::_square_(self); }
 };
 
+void check_hardtanh(const Tensor& self, const Scalar& min_val, const Scalar& max_val) {
+  TAEDA_CHECK(self.scalar_type() != kBool, "[hardtanh] bool inputs are not supported: got Bool; convert them");
+  TAEDA_CHECK(self.scalar_type() != kByte || (min_val.toDouble() >= 0 && max_val.toDouble() >= 0),
+              "[hardtanh] an unsigned type cannot have negative limits: got ", min_val, " and ", max_val, "; convert the input");
+}
 /// self limited to [min_val, max_val]; the gradient at the bounds is 0.
 struct HardtanhOp : Composite {
   static constexpr auto schema = "hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor";
   static constexpr auto variants = "function";
   static Tensor forward(const Tensor& self, const Scalar& min_val, const Scalar& max_val) {
+    check_hardtanh(self, min_val, max_val);
     return taeda::_hardtanh(self, min_val, max_val);
   }
 };
@@ -118,6 +124,7 @@ struct Hardtanh_ : Composite {
   static constexpr auto function = true;
   static constexpr auto variants = "function";
   static Tensor& forward(const Tensor& self, const Scalar& min_val, const Scalar& max_val) {
+    check_hardtanh(self, min_val, max_val);
     return taeda::_hardtanh_(self, min_val, max_val);
   }
 };
@@ -375,6 +382,7 @@ struct Glu : Composite {
   static constexpr auto variants = "function";
   static Tensor forward(const Tensor& self, int64_t dim) {
     TAEDA_CHECK(self.dim() > 0, "[glu] glu does not support 0-dimensional tensors: got one; add a dimension");
+    TAEDA_CHECK_NOT_IMPLEMENTED(is_floating_type(self.scalar_type()), "[glu] is not implemented for ", self.scalar_type(), "; convert the input");
     const int64_t size = self.size(dim);
     TAEDA_CHECK(size % 2 == 0, "[glu] the halved dimension must have an even size: got dimension ", dim, " of size ", size,
                 "; choose another dimension");

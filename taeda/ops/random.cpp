@@ -78,6 +78,7 @@ struct Geometric_ {
   static constexpr auto schema = "geometric_(Tensor(a!) self, float p, *, Generator? generator=None) -> Tensor(a!)";
   static void forward(const Tensor& self, double p, OptGenerator generator) {
     detail::check_writable(self, "geometric_");
+    TAEDA_CHECK_NOT_IMPLEMENTED(self.scalar_type() != kBool, "[geometric_] is not implemented for Bool; use another dtype");
     TAEDA_CHECK(p > 0 && p < 1, "[geometric_] geometric_ expects p to be in (0, 1), but got p=", p, "; pass a probability");
     dispatch_all(self.scalar_type(), "geometric_", [&]<class T>() {
       fill_in_memory_order<T>(self, [&](T* out, int64_t n, bool) { fill_geometric(out, n, p, cpu_generator(generator)); });
@@ -98,7 +99,7 @@ struct BernoulliFloat_ {
   static Tensor grad_self(const Tensor& grad) { return zeros_grad(grad); }
 };
 void fill_bernoulli_from(const Tensor& out, const Tensor& p, const OptGenerator& generator) {
-  TAEDA_CHECK(p.is_floating_point(), "[bernoulli_] the probabilities must be floating: got ", p.scalar_type(), "; convert them");
+  TAEDA_CHECK_NOT_IMPLEMENTED(p.is_floating_point(), "[bernoulli_] the probabilities must be floating: got ", p.scalar_type(), "; convert them");
   if (p.numel() > 0) {
     TAEDA_CHECK(p.min().item<double>() >= 0 && p.max().item<double>() <= 1,
                 "[bernoulli_] the probabilities must lie between 0 and 1; clamp them");

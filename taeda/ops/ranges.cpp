@@ -14,6 +14,12 @@ namespace {
 
 ScalarType range_dtype(const TensorOptions& options) { return options.dtype_opt().value_or(default_scalar_type()); }
 
+ScalarType frequency_dtype(const TensorOptions& options, const char* op) {
+  const ScalarType dtype = range_dtype(options);
+  TAEDA_CHECK(is_floating_type(dtype), "[", op, "] requires a floating point dtype: got ", dtype, "; choose one");
+  return dtype;
+}
+
 /// Fills with f(i), computed in double (integers: truncated).
 template <class F>
 Tensor generate(int64_t n, ScalarType dtype, const TensorOptions& options, const F& f) {
@@ -286,12 +292,15 @@ struct UnravelIndex : Composite {
   }
 };
 
+void check_isin(ScalarType type) { TAEDA_CHECK(type != kBool, "[isin] unsupported input type: got Bool; convert it"); }
 /// For each element whether it occurs in test_elements.
 struct Isin {
   static constexpr auto schema =
       "isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor";
   static constexpr auto no_grad = "the result is bool";
   static Tensor forward(const Tensor& elements, const Tensor& test_elements, bool /*assume_unique*/, bool invert) {
+    check_isin(elements.scalar_type());
+    check_isin(test_elements.scalar_type());
     const ScalarType common = promote_types(elements.scalar_type(), test_elements.scalar_type());
     const Tensor a = elements.to(common).contiguous();
     const Tensor b = detail::contiguous_copy(test_elements.to(common));
@@ -318,6 +327,8 @@ struct IsinScalarTest : Composite {
   static constexpr auto schema =
       "isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool invert=False) -> Tensor";
   static Tensor forward(const Tensor& elements, const Scalar& test_element, bool /*assume_unique*/, bool invert) {
+    check_isin(elements.scalar_type());
+    check_isin(test_element.type());
     return invert ? elements.ne(test_element) : elements.eq(test_element);
   }
 };
@@ -326,6 +337,7 @@ struct IsinScalarElement : Composite {
   static constexpr auto schema =
       "isin.Scalar_Tensor(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor";
   static Tensor forward(const Scalar& element, const Tensor& test_elements, bool assume_unique, bool invert) {
+    check_isin(element.type());
     const TensorOptions options(element.isFloatingPoint() ? kDouble : kLong);
     return taeda::isin(taeda::scalar_tensor(element, options), test_elements, assume_unique, invert);
   }
@@ -363,7 +375,7 @@ struct FftFreq {
   static constexpr auto no_grad = "it takes no tensor";
   static Tensor forward(int64_t n, double d, const TensorOptions& options) {
     const double unit = 1.0 / (static_cast<double>(n) * d);
-    return generate(n, range_dtype(options), options, [&](int64_t i) {
+    return generate(n, frequency_dtype(options, "fftfreq"), options, [&](int64_t i) {
       return static_cast<double>(i < (n + 1) / 2 ? i : i - n) * unit;
     });
   }
@@ -376,7 +388,7 @@ struct FftRealFreq {
   static constexpr auto no_grad = "it takes no tensor";
   static Tensor forward(int64_t n, double d, const TensorOptions& options) {
     const double unit = 1.0 / (static_cast<double>(n) * d);
-    return generate(n / 2 + 1, range_dtype(options), options, [&](int64_t i) { return static_cast<double>(i) * unit; });
+    return generate(n / 2 + 1, frequency_dtype(options, "rfftfreq"), options, [&](int64_t i) { return static_cast<double>(i) * unit; });
   }
 };
 

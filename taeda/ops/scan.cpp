@@ -126,7 +126,12 @@ struct Diff : Composite {
   static Tensor forward(const Tensor& self, int64_t n, int64_t dim, const std::optional<Tensor>& prepend, const std::optional<Tensor>& append) {
     TAEDA_CHECK(self.dim() > 0, "[diff] diff expects input to be at least one-dimensional: got a 0-dim tensor; reshape it");
     TAEDA_CHECK(n >= 0, "[diff] order must be non-negative but got ", n, "; pass 0 or more");
+    dim = maybe_wrap_dim(dim, self.dim(), "diff");
     if (n == 0) return self.clone();
+    for (const auto* t : {&prepend, &append}) {
+      TAEDA_CHECK(!*t || !(*t)->defined() || (*t)->dim() == self.dim(), "[diff] expected prepend and append to have as many dimensions as the input: got ",
+                  (*t)->dim(), " and ", self.dim(), "; reshape them");
+    }
     std::vector<Tensor> parts;
     if (prepend && prepend->defined()) parts.push_back(*prepend);
     parts.push_back(self);

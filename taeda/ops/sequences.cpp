@@ -28,7 +28,7 @@ struct PadSequence : Composite {
     for (const Tensor& s : sequences) {
       DimVector pad(static_cast<size_t>(2 * s.dim()), 0);
       pad[pad.size() - (padding_side == "left" ? 2 : 1)] = longest - s.size(0);
-      padded.push_back(taeda::constant_pad_nd(s, pad, padding_value));
+      padded.push_back(taeda::constant_pad_nd(s.to(sequences[0].scalar_type()), pad, padding_value));
     }
     return taeda::stack(padded, batch_first ? 0 : 1);
   }

@@ -23,8 +23,11 @@ Split split_at(IntArrayRef sizes, int64_t dim) {
 }
 bool is_half(ScalarType t) { return t == kHalf || t == kBFloat16; }
 
+void check_half_to_float(bool half_to_float, const char* op) {
+  TAEDA_CHECK(!half_to_float, "[", op, "] conversion from half to float is not supported on CPU: got half_to_float = true; convert first");
+}
 Tensor softmax_forward(const Tensor& self, int64_t dim, bool log, const char* op) {
-  TAEDA_CHECK(self.is_floating_point(), "[", op, "] only floating dtypes are supported: got ", self.scalar_type(),
+  TAEDA_CHECK_NOT_IMPLEMENTED(self.is_floating_point(), "[", op, "] only floating dtypes are supported: got ", self.scalar_type(),
               "; pass dtype or convert the input");
   dim = maybe_wrap_dim(dim, self.dim(), op);
   if (is_half(self.scalar_type())) return softmax_forward(self.to(kFloat), dim, log, op).to(self.scalar_type());
@@ -60,7 +63,8 @@ struct SoftmaxImpl {
   static constexpr auto variants = "function";
   static constexpr auto autocast = "fp32";
   static Tensor forward(const Tensor& self, int64_t dim, bool half_to_float) {
-    return softmax_forward(half_to_float ? self.to(kFloat) : self, dim, false, "softmax");
+    check_half_to_float(half_to_float, "softmax");
+    return softmax_forward(self, dim, false, "softmax");
   }
   static Tensor grad_self(const Tensor& grad, const Tensor& result, int64_t dim, ScalarType self_dtype) {
     return taeda::_softmax_backward_data(grad, result, dim, self_dtype);
@@ -89,7 +93,8 @@ struct LogSoftmaxImpl {
   static constexpr auto variants = "function";
   static constexpr auto autocast = "fp32";
   static Tensor forward(const Tensor& self, int64_t dim, bool half_to_float) {
-    return softmax_forward(half_to_float ? self.to(kFloat) : self, dim, true, "log_softmax");
+    check_half_to_float(half_to_float, "log_softmax");
+    return softmax_forward(self, dim, true, "log_softmax");
   }
   static Tensor grad_self(const Tensor& grad, const Tensor& result, int64_t dim, ScalarType self_dtype) {
     return taeda::_log_softmax_backward_data(grad, result, dim, self_dtype);

@@ -17,9 +17,9 @@ struct Equal {
   static constexpr auto schema = "equal(Tensor self, Tensor other) -> bool";
   static constexpr auto no_grad = "the result is a truth value";
   static bool forward(const Tensor& self, const Tensor& other) {
+    if (self.sizes() != other.sizes()) return false;
     TAEDA_CHECK(self.scalar_type() == other.scalar_type(), "[equal] expected object of data type ", self.scalar_type(), " but got data type ",
                 other.scalar_type(), "; convert one of them");
-    if (self.sizes() != other.sizes()) return false;
     const Tensor a = self.contiguous();
     const Tensor b = other.contiguous();
     return dispatch_all(self.scalar_type(), "equal", [&]<class T>() {

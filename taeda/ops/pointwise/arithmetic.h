@@ -68,6 +68,7 @@ struct Div : BinaryFloat {
 
 /// -self. Not for bool.
 struct Neg : UnarySame {
+  static constexpr bool adds_scaled = true;  // bool is refused as in differences
   static constexpr bool bools = false;
   static constexpr auto aliases = "negative";
   static constexpr auto schema = "neg(Tensor self) -> Tensor";
