@@ -54,6 +54,13 @@ StaticPlan::StaticPlan(std::unique_ptr<Record> record, const LoopOptions& loops,
   used_up_.resize(r.results.size());
   results_.resize(r.results.size());
   make_tasks();
+  for (size_t v = 0; v < r.values.size(); ++v) {
+    const RecordedValue& value = r.values[v];
+    if (value.origin == Origin::kMade && !kept_[v]) passing_.push_back(v);
+    if (value.origin == Origin::kArgument) arguments_.push_back(v);
+    if (value.origin == Origin::kCaptured) captured_.push_back(v);
+    if (value.origin != Origin::kMade && (value.version || value.writes)) counted_.push_back(v);
+  }
 }
 
 void StaticPlan::make_tasks() {
@@ -96,7 +103,9 @@ StaticPlan::Task StaticPlan::single_task(const Unit& unit) {
     const bool captured = record_->values[v].origin == Origin::kCaptured;
     frame = o.geometry.over(captured ? memory_[v] : nullptr);
     frame.mutable_impl().untracked = true;  // counters move at the end
-    if (!captured) task.borrowed.push_back(static_cast<uint32_t>(task.frames.size() - 1));
+    const auto number = static_cast<uint32_t>(task.frames.size() - 1);
+    if (!captured) task.borrowed.push_back(number);
+    if (record_->values[v].origin == Origin::kArgument) task.moving.push_back(number);
   }
   const auto unchanging = [&](const Operand& r) {
     return r.value >= 0 && !written_[static_cast<size_t>(r.value)] && !plan_->alive[static_cast<size_t>(r.value)];
@@ -121,7 +130,7 @@ void StaticPlan::count_handles() {
   };
   for (CapturedTensor& c : record_->captured) c.handles = is_result(c.tensor) ? 0 : c.tensor.use_count();
   storage_handles_.clear();
-  for (const RecordedValue& v : record_->values) storage_handles_.push_back(v.storage ? v.storage->use_count() : 0);
+  for (const size_t v : captured_) storage_handles_.push_back(memory_[v]->use_count());
 }
 
 bool StaticPlan::leaves_fit() const {
@@ -144,8 +153,8 @@ bool StaticPlan::captured_fit() const {
       return false;
     }
   }
-  for (size_t v = 0; v < storage_handles_.size(); ++v) {
-    if (storage_handles_[v] != 0 && memory_[v]->use_count() != storage_handles_[v]) return false;
+  for (size_t i = 0; i < captured_.size(); ++i) {
+    if (memory_[captured_[i]]->use_count() != storage_handles_[i]) return false;
   }
   return true;
 }
@@ -157,17 +166,12 @@ int64_t StaticPlan::shift(size_t value, const ArgumentList& arguments) const {
 }
 
 bool StaticPlan::arguments_fit(const ArgumentList& arguments) const {
-  for (size_t v = 0; v < record_->values.size(); ++v) {
-    const RecordedValue& value = record_->values[v];
-    if (value.origin != Origin::kArgument) continue;
+  for (const size_t v : arguments_) {
     const int64_t by = shift(v, arguments);
     if (by != 0 && (check_ || by % static_cast<int64_t>(widest_[v]) != 0)) return false;
-    for (size_t c = 0; c < record_->values.size(); ++c) {
-      // What one of them writes the other would read.
-      const bool either_written = written_[v] || written_[c];
-      if (record_->values[c].origin == Origin::kCaptured && either_written && memory_[c] == arguments[static_cast<size_t>(value.argument)]->impl().storage) {
-        return false;
-      }
+    const IntrusivePtr<StorageImpl>& memory = arguments[static_cast<size_t>(record_->values[v].argument)]->impl().storage;
+    for (const size_t c : captured_) {
+      if (memory_[c] == memory && (written_[v] || written_[c])) return false;  // what one of them writes the other would read
     }
   }
   return true;
@@ -182,22 +186,19 @@ bool StaticPlan::fits(const ArgumentList& arguments) {
 
 void StaticPlan::bind(const ArgumentList& arguments) {
   given_ = &arguments;
-  for (size_t v = 0; v < record_->values.size(); ++v) {
-    const RecordedValue& value = record_->values[v];
-    if (value.origin == Origin::kMade) continue;
-    if (value.origin == Origin::kArgument) {
-      memory_[v] = arguments[static_cast<size_t>(value.argument)]->impl().storage;
-      shift_of_[v] = shift(v, arguments);
-    }
+  for (const size_t v : arguments_) {
+    memory_[v] = arguments[static_cast<size_t>(record_->values[v].argument)]->impl().storage;
+    shift_of_[v] = shift(v, arguments);
     memory_[v]->bytes();  // what another compiled call has recorded for it happens first
   }
+  for (const size_t v : captured_) memory_[v]->bytes();
 }
 
 /// Lets go of what belongs to one run.
 void StaticPlan::release() noexcept {
-  for (size_t v = 0; v < memory_.size(); ++v) {
-    const Origin origin = record_->values[v].origin;
-    if (origin == Origin::kArgument || (origin == Origin::kMade && !kept_[v])) memory_[v].reset();
+  for (const size_t v : arguments_) memory_[v].reset();
+  for (const size_t v : passing_) {
+    memory_[v].reset();
     made_[v].reset();
   }
   given_ = nullptr;
@@ -269,11 +270,13 @@ void StaticPlan::run_single(Task& task) {
     Task& task;
     Borrow(StaticPlan& p, Task& t) : plan(p), task(t) {
       for (const uint32_t k : task.borrowed) {
+        const auto v = static_cast<size_t>(task.step->operands[k].value);
+        task.frames[k].mutable_impl().storage = IntrusivePtr<StorageImpl>::adopt(plan.memory_[v].get());
+      }
+      for (const uint32_t k : task.moving) {
         const Operand& o = task.step->operands[k];
-        const auto v = static_cast<size_t>(o.value);
         TensorImpl& frame = task.frames[k].mutable_impl();
-        frame.storage = IntrusivePtr<StorageImpl>::adopt(plan.memory_[v].get());
-        frame.offset = o.geometry.offset + plan.shift_of_[v] / static_cast<int64_t>(frame.itemsize());
+        frame.offset = o.geometry.offset + plan.shift_of_[static_cast<size_t>(o.value)] / static_cast<int64_t>(frame.itemsize());
       }
     }
     ~Borrow() {
@@ -302,7 +305,11 @@ void StaticPlan::run_single(Task& task) {
 }
 
 void StaticPlan::place_result(const Operand& made, Tensor& result) {
-  TAEDA_CHECK(result.defined() && made.geometry.matches(result.impl()), "[compile] an operator gave another shape than when it was recorded: got ",
+  const auto is_as_recorded = [&](const TensorImpl& t) {
+    return made.geometry.contiguous && t.contiguous ? t.sizes() == made.geometry.sizes() && t.dtype == made.geometry.dtype && t.offset == made.geometry.offset
+                                                    : made.geometry.matches(t);
+  };
+  TAEDA_CHECK(result.defined() && is_as_recorded(result.impl()), "[compile] an operator gave another shape than when it was recorded: got ",
               result.defined() ? str(result.sizes()) : "nothing", " for ", made.geometry.sizes(), "; its definition must say shape_from = \"values\"");
   const auto v = static_cast<size_t>(made.value);
   if (memory_[v] && !kept_[v]) return;  // a second result over the same memory
@@ -322,9 +329,8 @@ void StaticPlan::place_result(const Operand& made, Tensor& result) {
 }
 
 void StaticPlan::count_writes() const {
-  for (size_t v = 0; v < record_->values.size(); ++v) {
+  for (const size_t v : counted_) {
     const RecordedValue& value = record_->values[v];
-    if (value.origin == Origin::kMade) continue;
     if (value.version) memory_[v]->version.fetch_add(value.version, std::memory_order_relaxed);
     if (value.writes) memory_[v]->writes.fetch_add(value.writes, std::memory_order_relaxed);
   }

@@ -40,6 +40,7 @@ class StaticPlan {
     Scalar* numbers = nullptr;
     std::vector<Tensor> frames;           ///< the operands
     std::vector<uint32_t> borrowed;       ///< frames whose storage is set at each run
+    std::vector<uint32_t> moving;         ///< those over arguments, which may lie elsewhere at each run
     bool constant = false;                ///< gives the same at each run
     bool done = false;
     std::vector<Tensor> results;
@@ -78,7 +79,8 @@ class StaticPlan {
   std::vector<bool> kept_;                         ///< made values whose memory stays from run to run
   std::vector<bool> written_;                      ///< values that some step writes in place
   std::vector<Tensor> made_;                       ///< the kernels' results that become tensors of the program, by value
-  std::vector<size_t> storage_handles_;            ///< of captured values
+  std::vector<size_t> arguments_, captured_, counted_, passing_;  ///< values: of arguments, captured, whose counters move, made and given away or freed
+  std::vector<size_t> storage_handles_;            ///< of `captured_`
   std::vector<int64_t> shift_of_;  ///< by value number: the bytes by which an argument lies elsewhere in its memory than recorded
   std::vector<size_t> widest_;     ///< by value number: the largest element as which it is read
   std::vector<IntrusivePtr<autograd::Node>> used_up_;  ///< by result

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "taeda/compile/compile.h"
 #include "taeda/compile/fuse_group.h"
 #include "taeda/compile/log.h"
 #include "taeda/core/call_site.h"
@@ -445,6 +446,28 @@ void StaticRecorder::end_captured() {
   tensors_.clear();
 }
 
+/// What the function did to a stand-in besides its elements happens to the argument.
+void StaticRecorder::end_arguments() {
+  for (const StandIn& a : arguments_) {
+    if (a.stands.is_same(a.given)) continue;
+    TensorImpl &from = a.stands.mutable_impl(), &to = a.given.mutable_impl();
+    if (!same(Geometry(from), Geometry(to))) {
+      refuse_with("an argument gets another shape");
+      to.offset = from.offset;
+      to.set_sizes_strides(from.sizes(), from.strides());
+    }
+    if (from.requires_grad()) {
+      if (to.view_base) {
+        throw CompileError(TAEDA_HERE, "[compile] a static function gives no history to an argument: got a write that backward() would pass through, into a "
+                                       "view; write into detach(), call inside NoGradGuard, or use mode = CompileMode::kDynamic");
+      }
+      refuse_with("an argument gets a history: write into detach(), or call inside NoGradGuard");
+      std::swap(from.autograd, to.autograd);
+      to.flags |= kFlagRequiresGrad;
+    }
+  }
+}
+
 std::unique_ptr<Record> StaticRecorder::end(const std::vector<Tensor*>& results) {
   end_leaves();
   for (size_t i = 0; i < results.size(); ++i) {
@@ -456,6 +479,7 @@ std::unique_ptr<Record> StaticRecorder::end(const std::vector<Tensor*>& results)
   }
   used_up_.clear();
   check_kept(results);
+  end_arguments();
   for (size_t i = 0; i < results.size(); ++i) {  // as after a replay
     if (record_->results[i].had_graph && record_->refusal.empty()) autograd::meta_of(results[i]->mutable_impl()).grad_fn = used_up_history(*results[i]);
   }

@@ -122,6 +122,7 @@ class StaticRecorder final : public capture::Recorder, public StorageWatcher, pu
   bool note_results(Step& step, const capture::Call& call);
   void end_leaves();
   void end_captured();
+  void end_arguments();
   Outcome outcome_of(const Tensor& t, bool result);
   void check_kept(const std::vector<Tensor*>& results);
   const StandIn* stand_in(const TensorImpl* t) const;

@@ -2,8 +2,14 @@
 // The debug backend: right programs pass through it, wrong kernels are named.
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
 #include <limits>
 
+#include "taeda/compile/kernel/disk_cache.h"
+#include "taeda/compile/kernel/kernel.h"
 #include "taeda/ops/capture.h"
 #include "taeda/taeda.h"
 
@@ -101,6 +107,54 @@ TEST(CompileDebug, RightProgramsPassAndDrawOnce) {
     EXPECT_TRUE(allclose(std::get<2>(got), std::get<2>(want), 0, 0, true));
   }
   EXPECT_NE(fast.explain().find("fused ("), std::string::npos) << fast.explain();
+}
+
+/// Key and object of the only file of generated code in `folder`.
+std::pair<std::string, std::string> generated_code(const std::string& folder) {
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    std::ifstream file(entry.path(), std::ios::binary);
+    std::string format;
+    size_t key = 0;
+    file >> format >> key;
+    std::getline(file, format);
+    std::string name(key, ' ');
+    file.read(name.data(), static_cast<std::streamsize>(key));
+    return {name, std::string(std::istreambuf_iterator<char>(file), {})};
+  }
+  return {};
+}
+
+TEST(CompileDebug, FindsAFusedLoopWithWrongCode) {
+  if (!kernel::jit_available()) GTEST_SKIP() << kernel::jit_problem();
+  const std::string folder = (std::filesystem::temp_directory_path() / str("taeda_debug_", ::getpid())).string();
+  const auto options = [&](const char* name, CompileBackend backend) {
+    return CompileOptions{.backend = backend, .step_aside = false, .code_from_elements = 0, .cache_dir = folder + name};
+  };
+  const auto f = [](const Tensor& x) { return (x + 1.5).tanh() * 2; };
+  const auto g = [](const Tensor& x) { return (x - 1.5).tanh() * 2; };
+  const Tensor x = randn({40});
+  std::filesystem::create_directory(folder);
+  const auto first = compile(f, options("/f", CompileBackend::kJit));
+  const auto second = compile(g, options("/g", CompileBackend::kJit));
+  for (int i = 0; i < 2; ++i) first(x), second(x);
+  // A third folder has the code of one function under the key of the other.
+  const auto [key, right] = generated_code(folder + "/f");
+  const std::string wrong = generated_code(folder + "/g").second;
+  ASSERT_FALSE(key.empty() || right.empty() || wrong.empty());
+  kernel::write_cached(folder + "/wrong", key, wrong);
+  const auto trusting = compile(f, options("/wrong", CompileBackend::kJit));
+  for (int i = 0; i < 2; ++i) trusting(x);
+  EXPECT_TRUE(trusting(x).equal(g(x)));
+  for (const CompileMode mode : {CompileMode::kDynamic, CompileMode::kStatic}) {
+    CompileOptions debug = options("/wrong", CompileBackend::kDebug);
+    debug.mode = mode;
+    const auto checked = compile(f, debug);
+    const std::string error = error_of([&] {
+      for (int i = 0; i < 3; ++i) checked(x);
+    });
+    EXPECT_NE(error.find("a loop of 3 operators changed the result of mul"), std::string::npos) << error;
+  }
+  std::filesystem::remove_all(folder);
 }
 
 TEST(CompileDebug, TrainingStepsPass) {
