@@ -51,11 +51,12 @@ std::vector<Unit> single_units(const std::vector<bool>& needed) {
 
 namespace {
 // Nanoseconds, measured on current x86 cores.
-constexpr double kMatch = 280;   ///< what a matched step costs beyond its kernel
-constexpr double kJoined = 205;  ///< saved by a step that shares a loop
-constexpr double kOmitted = 400, kOmittedElement = 0.1;  ///< saved by one that is not needed, and by each element of its results
+constexpr double kSegment = 400;  ///< what a run of a plan costs beyond its steps
+constexpr double kMatch = 265;    ///< what a matched step costs beyond its kernel
+constexpr double kJoined = 245;   ///< saved by a step that shares a loop
+constexpr double kOmitted = 260, kOmittedElement = 0.1;  ///< saved by one that is not needed, and by each element of its results
 /// Saved by each element that is neither written nor read again: by generated and by interpreted code, and beyond the caches.
-constexpr double kCode = 0.09, kInterpreted = 0.01, kStreamed = 0.15;
+constexpr double kCode = 0.09, kInterpreted = 0.03, kStreamed = 0.15;
 constexpr int64_t kCacheElements = 1 << 18;
 
 double gain_of_omission(const Step& step) {
@@ -103,7 +104,7 @@ Plan::Plan(const Step* before, const Segment& segment, std::vector<bool> alive_v
   for (const Unit& unit : units) {
     if (unit.fused || unit.outer) gain += gain_of(unit);
   }
-  gain -= kMatch * static_cast<double>(segment.pending.size());
+  gain -= kSegment + kMatch * static_cast<double>(segment.pending.size());
 }
 
 void Plan::note_last_uses(const Segment& segment) {

@@ -7,7 +7,7 @@
 
 #include "taeda/compile/kernel/run.h"
 #include "taeda/core/array_ref.h"
-#include "taeda/cpu/pointwise_abi.h"
+#include "taeda/cpu/pointwise_pairs.h"
 #include "taeda/ops/pointwise_convert.h"
 
 namespace taeda::kernel {
@@ -18,11 +18,12 @@ constexpr int64_t kCacheBytes = 24 << 10;
 constexpr int64_t kMaxBlock = 2048, kMinBlock = 128;
 constexpr int kMaxPlaces = 64, kMaxArguments = 8;
 
-/// One loop: a call when `call` is set, else a conversion.
+/// One loop: a call when `call` is set, else a conversion. Of two calls in one, `split` attributes are the first one's.
 struct Instruction {
   cpu::PointwiseLoop call = nullptr;
   pointwise::ConvertLoop convert = nullptr;
-  int attributes = -1;
+  int attributes = -1, more_attributes = -1;
+  uint8_t split = 0, total = 0;  ///< numbers of attributes
   uint8_t count = 0;            ///< of places, the result first
   int8_t copied = 0;            ///< of conversions that change nothing: the size of an element
   int16_t places[kMaxArguments] = {};
@@ -113,8 +114,16 @@ class Instructions {
   static constexpr int64_t kMaxRoom = 64 << 10;
 
   static void execute(const Instruction& in, char** args, const int64_t* steps, int64_t count, const char* numbers) {
-    if (in.call) in.call(args, steps, count, numbers + in.attributes);
-    else convert(in, args, steps, count);
+    if (in.more_attributes >= 0) {
+      float both[kMaxArguments];
+      std::memcpy(both, numbers + in.attributes, in.split * sizeof(float));
+      std::memcpy(both + in.split, numbers + in.more_attributes, (in.total - in.split) * sizeof(float));
+      in.call(args, steps, count, both);
+    } else if (in.call) {
+      in.call(args, steps, count, numbers + in.attributes);
+    } else {
+      convert(in, args, steps, count);
+    }
   }
   static void convert(const Instruction& in, char* const* args, const int64_t* steps, int64_t count) {
     if (args[0] == args[1] && steps[0] == steps[1]) return;
@@ -193,10 +202,33 @@ class Instructions {
         in.convert = pointwise::convert_loop_for(n.dtype, node(n.inputs[0]).dtype);
         if (n.dtype == node(n.inputs[0]).dtype) in.copied = static_cast<int8_t>(size_of(id));
       }
-      instructions_.push_back(in);
+      if (k == 0 || !join_last(in, k, last)) instructions_.push_back(in);
       for (const Id input : n.inputs) release(input, last, k);
     }
     store_sinks();
+  }
+
+  /// Joins the call with the one before, whose result nobody else reads, where there is one loop for both.
+  bool join_last(const Instruction& in, int k, const std::vector<int>& last) {
+    const Id before = program_.order[static_cast<size_t>(k - 1)], now = program_.order[static_cast<size_t>(k)];
+    const Node &a = node(before), &b = node(now);
+    Instruction& to = instructions_.back();
+    if (!in.call || !to.call || to.more_attributes >= 0 || a.compute != kFloat || b.compute != kFloat || b.inputs.size() != 2 ||
+        (b.inputs[0] == before) == (b.inputs[1] == before) || last[static_cast<size_t>(before)] != k || sink_of(before) >= 0 ||
+        !places_[static_cast<size_t>(to.places[0])].buffer) {
+      return false;
+    }
+    const bool left = b.inputs[0] == before;
+    const auto loop = cpu::pointwise_pair(static_cast<cpu::PointwiseKernelId>(a.number), static_cast<cpu::PointwiseKernelId>(b.number), left);
+    if (!loop) return false;
+    to.call = loop;
+    to.more_attributes = in.attributes;
+    to.split = static_cast<uint8_t>(a.attributes.size());
+    to.total = static_cast<uint8_t>(a.attributes.size() + b.attributes.size());
+    to.places[0] = in.places[0];
+    to.places[3] = in.places[left ? 2 : 1];
+    to.count = 4;
+    return true;
   }
 
   /// The last instruction that reads what the sink lies on.
