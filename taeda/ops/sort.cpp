@@ -85,6 +85,7 @@ struct Topk {
     dim = maybe_wrap_dim(dim, self.dim(), "topk");
     const Tensor in = self.contiguous();
     const Lines l = lines_of(in.sizes(), dim);
+    if (in.dim() == 0 && k == 0) k = 1;  // there is no dimension to cut: the element itself
     TAEDA_CHECK(k >= 0 && k <= l.n, "[topk] selected index k out of range: got ", k, " for a dimension of size ", l.n, "; choose k up to the size");
     DimVector sizes(in.sizes());
     if (!sizes.empty()) sizes[static_cast<size_t>(dim)] = k;

@@ -143,5 +143,13 @@ TEST(Flip, KeepsEveryElement) {
   EXPECT_TRUE(x.roll(1, 2).select(2, 0).equal(x.select(2, 3)));
 }
 
+TEST(Topk, OfATensorWithoutDimensionsIsItself) {
+  for (const int64_t k : {0, 1}) {
+    const auto [values, indices] = taeda::topk(scalar_tensor(2.5), k);
+    EXPECT_EQ(values.item<double>(), 2.5) << k;
+    EXPECT_EQ(indices.item<int64_t>(), 0) << k;
+  }
+}
+
 }  // namespace
 }  // namespace taeda
