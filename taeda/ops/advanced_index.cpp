@@ -123,6 +123,7 @@ Plan make_plan(const Tensor& self, const OptionalTensors& indices, const char* o
 /// it has). Index shapes broadcast; their dimensions replace the indexed ones, or come first when those are not adjacent.
 struct Index {
   static constexpr auto schema = "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor";
+  static constexpr auto out_apart = "self";
   static constexpr auto shape_from = "masks";
   static Tensor forward(const Tensor& self, const OptionalTensors& indices) {
     const Plan plan = make_plan(self, indices, "index");

@@ -99,6 +99,7 @@ struct Pdist : Composite {
 /// Slices along `dim` whose p-norm exceeds maxnorm, scaled down to it.
 struct Renorm : Composite {
   static constexpr auto schema = "renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor";
+  static constexpr auto out_apart = "self";
   static Tensor forward(const Tensor& self, const Scalar& p, int64_t dim, const Scalar& maxnorm) {
     TAEDA_CHECK(p.toDouble() > 0, "[renorm] non-positive-norm not supported: got ", p, "; pass a positive p");
     TAEDA_CHECK(maxnorm.toDouble() >= 0, "[renorm] expected maxnorm to be >= 0 but got ", maxnorm, "; pass 0 or more");

@@ -40,6 +40,7 @@ Tensor at_least_1d(const Tensor& t) { return t.dim() == 0 ? t.reshape(IntArrayRe
 /// Elements self[…, index[…], …] along `dim`, in the shape of the index.
 struct Gather {
   static constexpr auto schema = "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor";
+  static constexpr auto out_apart = "self";
   static Tensor forward(const Tensor& self, int64_t dim, const Tensor& index, bool /*sparse_grad*/) {
     const int64_t d = maybe_wrap_dim(dim, self.dim(), "gather");
     check_gather_shapes(self, d, index, Tensor(), "gather");
@@ -90,6 +91,7 @@ ScatterReduce scatter_by_name(std::string_view reduce) {
 /// A copy of self with the source's elements written to the places that the index names along `dim`.
 struct Scatter {
   static constexpr auto schema = "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor";
+  static constexpr auto out_apart = "self src";
   static constexpr auto inplace = true;
   static void into(const Tensor& out, const Tensor& /*self*/, int64_t dim, const Tensor& index, const Tensor& src) {
     scatter_into(out, dim, index, src, ScatterReduce::kAssign, "scatter");
@@ -122,6 +124,7 @@ struct Scatter {
 /// A copy of self with `value` written to the places that the index names along `dim`.
 struct ScatterValue {
   static constexpr auto schema = "scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor";
+  static constexpr auto out_apart = "self";
   static constexpr auto inplace = true;
   static void into(const Tensor& out, const Tensor& /*self*/, int64_t dim, const Tensor& index, const Scalar& value) {
     scatter_into(out, dim, index, filled_like(value, index, out.scalar_type()), ScatterReduce::kAssign, "scatter");
@@ -136,6 +139,7 @@ struct ScatterValue {
 /// scatter with "add" or "multiply".
 struct ScatterBy {
   static constexpr auto schema = "scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor";
+  static constexpr auto out_apart = "self src";
   static constexpr auto inplace = true;
   static constexpr auto no_grad = "use scatter_add or scatter_reduce, which have gradients";
   static void into(const Tensor& out, const Tensor& /*self*/, int64_t dim, const Tensor& index, const Tensor& src,
@@ -152,6 +156,7 @@ struct ScatterBy {
 struct ScatterValueBy {
   static constexpr auto schema =
       "scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor";
+  static constexpr auto out_apart = "self";
   static constexpr auto inplace = true;
   static constexpr auto no_grad = "use scatter_add or scatter_reduce, which have gradients";
   static void into(const Tensor& out, const Tensor& /*self*/, int64_t dim, const Tensor& index, const Scalar& value,
@@ -168,6 +173,7 @@ struct ScatterValueBy {
 /// Adds the source's elements to the places that the index names along `dim`.
 struct ScatterAdd {
   static constexpr auto schema = "scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor";
+  static constexpr auto out_apart = "self src";
   static constexpr auto inplace = true;
   static void into(const Tensor& out, const Tensor& /*self*/, int64_t dim, const Tensor& index, const Tensor& src) {
     scatter_into(out, dim, index, src, ScatterReduce::kAdd, "scatter_add");
@@ -187,6 +193,7 @@ struct ScatterAdd {
 struct ScatterReduceTwo {
   static constexpr auto schema =
       "scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor";
+  static constexpr auto out_apart = "self src";
   static constexpr auto inplace = true;
   static Scalar start_value(std::string_view reduce, ScalarType type) {
     if (reduce == "prod") return 1;
@@ -308,6 +315,7 @@ struct TakeAlongDim : Composite {
 /// Elements of the flattened self, in the shape of the index. Negative positions count from the end.
 struct Take {
   static constexpr auto schema = "take(Tensor self, Tensor index) -> Tensor";
+  static constexpr auto out_apart = "self";
   static Tensor forward(const Tensor& self, const Tensor& index) {
     TAEDA_CHECK(index.scalar_type() == kLong, "[take] expected a long tensor for index: got ", index.scalar_type(),
                 "; convert it with .to(kLong)");

@@ -62,6 +62,7 @@ struct Blocks {
 /// Slices index[0], index[1], … along `dim`. index is a vector (or 0-dim) of int64 or int32.
 struct IndexSelect {
   static constexpr auto schema = "index_select(Tensor self, int dim, Tensor index) -> Tensor";
+  static constexpr auto out_apart = "self";
   static Tensor forward(const Tensor& self, int64_t dim, const Tensor& index) {
     TAEDA_CHECK_INDEX(index.dim() <= 1, "[index_select] the index must be a vector: got ", index.dim(),
                       " dimensions; reshape it, or use index()");
@@ -124,6 +125,7 @@ void write_slices(const Tensor& out, int64_t dim, const Tensor& index, const Ten
 /// Adds alpha · source's slices to the slices of self that the index names; equal indices add up.
 struct IndexAdd {
   static constexpr auto schema = "index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor";
+  static constexpr auto out_apart = "self source";
   static constexpr auto inplace = true;
   static void into(const Tensor& out, const Tensor& /*self*/, int64_t dim, const Tensor& index, const Tensor& source,
                    const Scalar& alpha) {
@@ -144,6 +146,7 @@ struct IndexAdd {
 /// Writes source's slices over the slices of self that the index names.
 struct IndexCopy {
   static constexpr auto schema = "index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor";
+  static constexpr auto out_apart = "self source";
   static constexpr auto inplace = true;
   static void into(const Tensor& out, const Tensor& /*self*/, int64_t dim, const Tensor& index, const Tensor& source) {
     write_slices(out, dim, index, source, 1, 0, ScatterReduce::kAssign, "index_copy");
@@ -209,6 +212,7 @@ ScatterReduce reduce_by_name(std::string_view name, const char* op) {
 struct IndexReduce {
   static constexpr auto schema =
       "index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor";
+  static constexpr auto out_apart = "self source";
   static constexpr auto inplace = true;
   static void into(const Tensor& out, const Tensor& /*self*/, int64_t dim, const Tensor& index, const Tensor& source,
                    std::string_view reduce, bool include_self) {

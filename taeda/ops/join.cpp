@@ -20,6 +20,7 @@ bool is_skipped(const Tensor& t) { return t.dim() == 1 && t.size(0) == 0; }
 /// Joins tensors along a dimension; the other sizes must be equal. The dtype is the promoted one.
 struct Cat {
   static constexpr auto schema = "cat(Tensor[] tensors, int dim=0) -> Tensor";
+  static constexpr auto out_apart = "tensors";
   static Tensor forward(TensorList tensors, int64_t dim) {
     TAEDA_CHECK_VALUE(!tensors.empty(), "[cat] expected a non-empty list of tensors: got none; pass at least one");
     const Tensor* model = nullptr;
@@ -115,6 +116,7 @@ struct Concatenate : Composite {
 /// Joins tensors of one shape along a new dimension.
 struct Stack : Composite {
   static constexpr auto schema = "stack(Tensor[] tensors, int dim=0) -> Tensor";
+  static constexpr auto out_apart = "tensors";
   static Tensor forward(TensorList tensors, int64_t dim) {
     TAEDA_CHECK(!tensors.empty(), "[stack] expects a non-empty TensorList: got none; pass at least one");
     const int64_t d = maybe_wrap_dim(dim, tensors[0].dim() + 1, "stack");

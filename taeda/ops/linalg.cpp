@@ -78,6 +78,7 @@ Tensor solve_right(const Tensor& a, const Tensor& b, bool upper, bool unit = fal
 struct LinalgSolveTriangular {
   static constexpr auto schema =
       "linalg_solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, bool unitriangular=False) -> Tensor";
+  static constexpr auto out_apart = "self B";
   static constexpr auto variants = "function";
   static Tensor forward(const Tensor& self, const Tensor& B, bool upper, bool left, bool unitriangular) {
     check_square(self, "linalg_solve_triangular");

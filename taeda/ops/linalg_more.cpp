@@ -364,6 +364,7 @@ struct LinalgVecdot : Composite {
 /// Vector product along a dimension of size 3, broadcasting.
 struct LinalgCross : Composite {
   static constexpr auto schema = "linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor";
+  static constexpr auto out_apart = "self other";
   static constexpr auto variants = "function";
   static Tensor forward(const Tensor& self, const Tensor& other, int64_t dim) {
     TAEDA_CHECK(self.dim() == other.dim(), "[linalg_cross] inputs must have the same number of dimensions: got ", self.sizes(), " and ", other.sizes(),
@@ -379,6 +380,7 @@ struct LinalgCross : Composite {
 /// Vector product along the given dimension, or the first of size 3.
 struct Cross : Composite {
   static constexpr auto schema = "cross(Tensor self, Tensor other, int? dim=None) -> Tensor";
+  static constexpr auto out_apart = "self other";
   static Tensor forward(const Tensor& self, const Tensor& other, std::optional<int64_t> dim) {
     if (dim) return taeda::linalg_cross(self, other, *dim);
     for (int64_t d = 0; d < self.dim(); ++d) {

@@ -21,6 +21,7 @@ Tensor difference(const Tensor& self, const Tensor& target, const char* op) {
 /// Mean of (self - target)^2.
 struct MseLoss : Composite {
   static constexpr auto schema = "mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor";
+  static constexpr auto out_apart = "self target";
   static constexpr auto variants = "function";
   static Tensor forward(const Tensor& self, const Tensor& target, int64_t reduction) {
     detail::check_reduction(reduction, "mse_loss");

@@ -70,6 +70,7 @@ struct MaskedFillTensor {
 /// The elements where the mask is true, as a vector.
 struct MaskedSelect {
   static constexpr auto schema = "masked_select(Tensor self, Tensor mask) -> Tensor";
+  static constexpr auto out_apart = "self";
   static constexpr auto shape_from = "values";
   static Tensor forward(const Tensor& self, const Tensor& mask) {
     check_mask(mask, "masked_select");
@@ -130,6 +131,7 @@ struct MaskedScatter {
 /// Positions of the nonzero elements: (count, dim), in row-major order.
 struct Nonzero {
   static constexpr auto schema = "nonzero(Tensor self) -> Tensor";
+  static constexpr auto out_apart = "self";
   static constexpr auto shape_from = "values";
   static constexpr auto no_grad = "positions are integers";
   static Tensor forward(const Tensor& self) {

@@ -148,6 +148,7 @@ struct Bmm {
 /// beta · self + alpha · mat1 mat2. self broadcasts to (n, m); beta 0 ignores its values, NaN included.
 struct Addmm {
   static constexpr auto schema = "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor";
+  static constexpr auto out_apart = "self";
   static constexpr auto inplace = true;
   static constexpr auto autocast = "lower";
   static Tensor forward(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta, const Scalar& alpha) {
@@ -163,6 +164,7 @@ struct Addmm {
 /// beta · self + alpha · batch1 batch2, batch by batch.
 struct Baddbmm {
   static constexpr auto schema = "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor";
+  static constexpr auto out_apart = "self";
   static constexpr auto inplace = true;
   static constexpr auto autocast = "lower";
   static Tensor forward(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta, const Scalar& alpha) {
@@ -181,6 +183,7 @@ struct Baddbmm {
 /// beta · self + alpha · Σ_b batch1[b] batch2[b].
 struct Addbmm : Composite {
   static constexpr auto schema = "addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor";
+  static constexpr auto out_apart = "self";
   static Tensor forward(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta, const Scalar& alpha) {
     check_batches(batch1, batch2, "addbmm");
     const int64_t b = batch1.size(0), n = batch1.size(1), k = batch1.size(2), m = batch2.size(2);
@@ -224,6 +227,7 @@ struct Mv {
 /// beta · self + alpha · mat vec.
 struct Addmv {
   static constexpr auto schema = "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor";
+  static constexpr auto out_apart = "self";
   static constexpr auto inplace = true;
   static Tensor forward(const Tensor& self, const Tensor& mat, const Tensor& vec, const Scalar& beta, const Scalar& alpha) {
     Mv::check(mat, vec, "addmv");
@@ -270,6 +274,7 @@ void check_vectors(const Tensor& a, const Tensor& b, const char* op) {
 /// The matrix self[i] · vec2[j].
 struct Outer : Composite {
   static constexpr auto schema = "outer(Tensor self, Tensor vec2) -> Tensor";
+  static constexpr auto out_apart = "self vec2";
   static Tensor forward(const Tensor& self, const Tensor& vec2) {
     check_vectors(self, vec2, "outer");
     return self.unsqueeze(1).mul(vec2);
@@ -283,6 +288,7 @@ struct Ger : Composite {
 /// beta · self + alpha · outer(vec1, vec2).
 struct Addr : Composite {
   static constexpr auto schema = "addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor";
+  static constexpr auto out_apart = "self vec1 vec2";
   static Tensor forward(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Scalar& beta, const Scalar& alpha) {
     check_vectors(vec1, vec2, "addr");
     const ScalarType type = promote_types(self.scalar_type(), promote_types(vec1.scalar_type(), vec2.scalar_type()));

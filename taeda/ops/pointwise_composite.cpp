@@ -47,6 +47,7 @@ Tensor& clamp_tensors_(const Tensor& self, const std::optional<Tensor>& min, con
 /// self limited to [min, max], either of which may be absent; max wins where min > max.
 struct Clamp : Composite {
   static constexpr auto schema = "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor";
+  static constexpr auto out_apart = "self";
   static Tensor forward(const Tensor& self, const std::optional<Scalar>& min, const std::optional<Scalar>& max) {
     return clamp_numbers(self, min, max);
   }

@@ -126,6 +126,7 @@ struct BernoulliTensor_ {
 /// Ones with the probabilities that self holds, zeros otherwise.
 struct Bernoulli {
   static constexpr auto schema = "bernoulli(Tensor self, *, Generator? generator=None) -> Tensor";
+  static constexpr auto out_apart = "self";
   static Tensor forward(const Tensor& self, OptGenerator generator) {
     Tensor out = make_tensor(self.sizes(), self.scalar_type(), self.device());
     fill_bernoulli_from(out, self, generator);

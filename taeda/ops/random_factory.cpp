@@ -193,6 +193,7 @@ Tensor normal_from(const Tensor& shape_of, const Tensor& mean, const Tensor& std
 /// Normal numbers whose means are given place by place.
 struct NormalTensorFloat {
   static constexpr auto schema = "normal.Tensor_float(Tensor mean, float std=1., *, Generator? generator=None) -> Tensor";
+  static constexpr auto out_apart = "mean";
   static Tensor forward(const Tensor& mean, double std, OptGenerator generator) {
     return normal_filled(make_tensor(mean.sizes(), mean.scalar_type()), generator, 0, std).add(mean);
   }
@@ -201,6 +202,7 @@ struct NormalTensorFloat {
 /// Normal numbers whose standard deviations are given place by place.
 struct NormalFloatTensor {
   static constexpr auto schema = "normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor";
+  static constexpr auto out_apart = "std";
   static Tensor forward(double mean, const Tensor& std, OptGenerator generator) {
     return normal_filled(make_tensor(std.sizes(), std.scalar_type()), generator).mul(std).add(mean);
   }
@@ -209,6 +211,7 @@ struct NormalFloatTensor {
 /// Normal numbers whose means and standard deviations are given place by place.
 struct NormalTensorTensor {
   static constexpr auto schema = "normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor";
+  static constexpr auto out_apart = "mean std";
   static Tensor forward(const Tensor& mean, const Tensor& std, OptGenerator generator) {
     return normal_from(taeda::empty_like(mean.expand(broadcast_shape(mean, std))), mean, std, generator);
   }

@@ -54,8 +54,9 @@ Tensor spaced_between(const Scalar& start, const Scalar& end, int64_t steps, con
                       std::optional<double> base = std::nullopt) {
   TAEDA_CHECK(steps >= 0, "[", op, "] number of steps must be non-negative: got ", steps, "; pass 0 or more");
   const ScalarType dtype = range_dtype(options);
-  TAEDA_CHECK_NOT_IMPLEMENTED(dtype != kBool, "[", op, "] not implemented for Bool; choose another dtype and convert");
-  const double a = bound_of(start, dtype, op), b = bound_of(end, dtype, op);
+  TAEDA_CHECK_NOT_IMPLEMENTED(dtype != kBool || steps <= 1, "[", op, "] not implemented for Bool; choose another dtype and convert");
+  const bool checked = !base || is_integral_type(dtype, true);
+  const double a = checked ? bound_of(start, dtype, op) : start.toDouble(), b = checked ? bound_of(end, dtype, op) : end.toDouble();
   return generate(steps, dtype, options, [&](int64_t i) { return base ? std::pow(*base, spaced(a, b, i, steps)) : spaced(a, b, i, steps); });
 }
 Scalar bound(const Tensor& t, const char* op) {

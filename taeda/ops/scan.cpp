@@ -37,6 +37,7 @@ Tensor reversed_cumsum(const Tensor& t, int64_t dim) { return t.dim() == 0 ? t :
 /// Running sums along `dim`. Integers give int64 unless `dtype` says otherwise.
 struct Cumsum {
   static constexpr auto schema = "cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor";
+  static constexpr auto out_apart = "self";
   static constexpr auto inplace = true;
   static Tensor forward(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) { return scan(ScanKind::kSum, self, dim, dtype, "cumsum"); }
   static Tensor grad_self(const Tensor& grad, int64_t dim, ScalarType self_dtype) { return reversed_cumsum(grad.to(self_dtype), dim); }
@@ -59,6 +60,7 @@ Tensor cumprod_grad_with_zeros(const Tensor& grad, const Tensor& self, int64_t d
 /// Running products along `dim`. Integers give int64 unless `dtype` says otherwise.
 struct Cumprod {
   static constexpr auto schema = "cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor";
+  static constexpr auto out_apart = "self";
   static constexpr auto inplace = true;
   static Tensor forward(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) { return scan(ScanKind::kProd, self, dim, dtype, "cumprod"); }
   static Tensor grad_self(const Tensor& grad, const Tensor& self, int64_t dim) {
@@ -87,6 +89,7 @@ struct Cummin {
 /// Logarithms of the running sums of exp(self) along `dim`.
 struct Logcumsumexp {
   static constexpr auto schema = "logcumsumexp(Tensor self, int dim) -> Tensor";
+  static constexpr auto out_apart = "self";
   static Tensor forward(const Tensor& self, int64_t dim) {
     TAEDA_CHECK(self.is_floating_point(), "[logcumsumexp] the input must be floating: got ", self.scalar_type(), "; convert it first");
     return scan(ScanKind::kLogSumExp, self, dim, self.scalar_type(), "logcumsumexp");

@@ -52,6 +52,30 @@ TEST(Overlap, IndexedWritesRefuseASourceThatOverlaps) {
   expect_refused([&] { wide.index_reduce_(0, taeda::arange(3), taeda::rand({3, 4}), "amax"); }, row);
 }
 
+TEST(Overlap, OutputsThatTakePartOfAnInputAreRefused) {
+  Tensor line = taeda::rand({8}), table = taeda::rand({10});
+  Tensor head = line.slice(0, 0, 4), square = table.slice(0, 0, 9).view({3, 3});
+  const Tensor shifted = line.slice(0, 1, 5), moved = table.slice(0, 1, 10).view({3, 3}), all = taeda::arange(4), m = taeda::rand({3, 3});
+  expect_refused([&] { taeda::index_select_out(head, shifted, 0, all); }, line);
+  expect_refused([&] { taeda::gather_out(head, shifted, 0, all); }, line);
+  expect_refused([&] { taeda::scatter_out(head, shifted, 0, all, taeda::rand({4})); }, line);
+  expect_refused([&] { taeda::scatter_add_out(head, taeda::rand({4}), 0, all, shifted); }, line);
+  expect_refused([&] { taeda::take_out(head, shifted, all); }, line);
+  expect_refused([&] { taeda::index_add_out(head, shifted, 0, all, taeda::rand({4})); }, line);
+  expect_refused([&] { taeda::index_out(head, shifted, {all}); }, line);
+  expect_refused([&] { taeda::masked_select_out(head, shifted, shifted.gt(-1)); }, line);
+  expect_refused([&] { taeda::cumsum_out(head, shifted, 0); }, line);
+  expect_refused([&] { taeda::clamp_out(head, shifted, 0, 1); }, line);
+  expect_refused([&] { taeda::cat_out(head, {shifted}); }, line);
+  expect_refused([&] { taeda::mse_loss_out(head, shifted, taeda::rand({4}), 0); }, line);
+  expect_refused([&] { taeda::bernoulli_out(head, shifted); }, line);
+  expect_refused([&] { taeda::addmm_out(square, moved, m, m); }, table);
+  expect_refused([&] { taeda::renorm_out(square, moved, 2, 0, 1); }, table);
+  // Where the product is complete before it is written, it may lie on its factors.
+  const Tensor want = taeda::mm(moved, m);
+  EXPECT_TRUE(taeda::equal(taeda::mm_out(square, moved, m), want));
+}
+
 TEST(Overlap, TheSameElementsAndOthersAreFine) {
   Tensor a = taeda::arange(16).reshape({4, 4}).to(kFloat);
   const Tensor twice = a * 2;

@@ -347,12 +347,25 @@ def inplace_form(d, index, info_table):
     return replayed(s, replay, "void", write) + ["\n".join(body), fast]
 
 
+def overlap_checks(d):
+    """Refusals of an output that shares some memory with the arguments named by the flag `out_apart`."""
+    lines = ""
+    for name in d.flags.get("out_apart", "").strip('"').split():
+        types = [a.type for a in d.schema.args if a.name == name]
+        if types not in (["Tensor"], ["Tensor[]"]):
+            d.fail(f"out_apart names '{name}', which is no tensor or list of tensors")
+        each = f"for (const Tensor& t : {name}) " if types == ["Tensor[]"] else ""
+        lines += f"  {each}if (out.defined()) detail::check_no_partial_overlap(out, {'t' if each else name}, {c_string(d.schema.name)});\n"
+    return lines
+
+
 def out_form(d):
     s = d.schema
     args = grouped_args(s)
     tensors = flag_args(s)
     called = f"taeda::{s.name}" if any(a.name == s.name for a in args) else s.name  # a parameter may hide the function
     guard = f"  detail::check_out(out, {c_string(s.name)}{', ' + tensors if tensors else ''});\n"
+    guard += overlap_checks(d)
     given = ", ".join("detail::options_of(out)" if a.type == "TensorOptions" else a.name for a in args)
     return (f"Tensor& {s.name}_out(Tensor& out, {params(out_args(args), False)}) {{\n{guard}"
             f"  return detail::write_out(out, {called}({given}), {c_string(s.name)});\n}}")
@@ -378,6 +391,8 @@ def emit_file(stem, definitions):
     """The text of generated <stem>.inc."""
     table = f"op_infos_{stem}"
     out = [BANNER, "namespace taeda {", f"extern const OpInfo {table}[];"]
+    if any("out_apart" in d.flags for d in definitions):
+        out.insert(1, '#include "taeda/ops/pointwise_engine.h"\n')
     rows, boxed = [], []
     for d in definitions:
         s = d.schema
