@@ -234,9 +234,24 @@ capture::Answer StaticRecorder::begin(capture::Call& call) {
       if (seen_.try_emplace(held, operands_.back()).second) tensors_.emplace_back(IntrusivePtr<TensorImpl>::share(held));
     }
   }
+  check_history(call);
   generator_before_ = generator_state();
   kernel_runs_ = true;
   return capture::Answer::kRecord;
+}
+
+/// A view that is an argument has its base outside of the call, which would get a history too.
+void StaticRecorder::check_history(const capture::Call& call) const {
+  const auto has_history = [](const TensorImpl* t) { return t && t->requires_grad(); };
+  if (!tls_modes.grad_enabled || tls_modes.inference || std::none_of(call.tensors.begin(), call.tensors.end(), has_history)) return;
+  for (const uint32_t w : call.written) {
+    for (const StandIn& a : arguments_) {
+      if (!call.tensors[w] || !a.given.is_view() || a.stands.impl().storage != call.tensors[w]->storage) continue;
+      throw CompileError(TAEDA_HERE, str("[compile] a static function gives no history to an argument that is a view: got ", call.target.name,
+                                         " in place with a tensor that requires grad; write into detach(), call inside NoGradGuard, or use mode = "
+                                         "CompileMode::kDynamic"));
+    }
+  }
 }
 
 void StaticRecorder::record(capture::Call& call) {
@@ -457,10 +472,6 @@ void StaticRecorder::end_arguments() {
       to.set_sizes_strides(from.sizes(), from.strides());
     }
     if (from.requires_grad()) {
-      if (to.view_base) {
-        throw CompileError(TAEDA_HERE, "[compile] a static function gives no history to an argument: got a write that backward() would pass through, into a "
-                                       "view; write into detach(), call inside NoGradGuard, or use mode = CompileMode::kDynamic");
-      }
       refuse_with("an argument gets a history: write into detach(), or call inside NoGradGuard");
       std::swap(from.autograd, to.autograd);
       to.flags |= kFlagRequiresGrad;

@@ -118,6 +118,7 @@ class StaticRecorder final : public capture::Recorder, public StorageWatcher, pu
   int32_t number_of(const IntrusivePtr<StorageImpl>& storage, Origin origin);
   void watch(const IntrusivePtr<StorageImpl>& storage);
   void forget_dead();
+  void check_history(const capture::Call& call) const;
   void note_writes(Step& step, const capture::Call& call);
   bool note_results(Step& step, const capture::Call& call);
   void end_leaves();

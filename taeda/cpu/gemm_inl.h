@@ -481,6 +481,30 @@ void gemm_direct(const Gemm<T>& g) {
   }
 }
 
+/// The product of a column and a row, nothing else: one term for each element, by the same operation as a sum of one term.
+template <class T>
+void gemm_outer(const Gemm<T>& g) {
+  using V = Vec<T>;
+  constexpr int64_t kL = Tile<T>::kLanes;
+  int64_t j = 0;
+  for (; j + 4 * kL <= g.n; j += 4 * kL) {
+    const V b0 = V::load(g.b + j), b1 = V::load(g.b + j + kL), b2 = V::load(g.b + j + 2 * kL), b3 = V::load(g.b + j + 3 * kL);
+    T* c = g.c + j;
+    for (int64_t i = 0; i < g.m; ++i, c += g.c_row) {
+      const V a(g.a[i * g.a_row]);
+      fma(a, b0, V(0)).store(c);
+      fma(a, b1, V(0)).store(c + kL);
+      fma(a, b2, V(0)).store(c + 2 * kL);
+      fma(a, b3, V(0)).store(c + 3 * kL);
+    }
+  }
+  for (; j < g.n; j += kL) {
+    const int64_t last = std::min(kL, g.n - j);
+    const V b = load_part<V>(g.b + j, last);
+    for (int64_t i = 0; i < g.m; ++i) store_part(fma(V(g.a[i * g.a_row]), b, V(0)), g.c + i * g.c_row + j, last);
+  }
+}
+
 /// Below this many elements B is taken to stay in the first cache, and is read in place.
 constexpr int64_t kDirectElements = 8192;
 
@@ -488,6 +512,7 @@ template <class T>
 void gemm_one(const Gemm<T>& g) {
   if (g.m == 0 || g.n == 0) return;
   if (g.k == 0) return gemm_direct(g);
+  if (g.k == 1 && g.b_col == 1 && g.alpha == T(1) && g.beta == T(0) && !g.bias) return gemm_outer(g);
   if (g.b_col == 1 && (g.m <= Tile<T>::kRows || (g.k * g.n <= kDirectElements && (g.a_col == 1 || g.k * g.m <= kDirectElements)))) {
     return gemm_direct(g);
   }
