@@ -40,6 +40,9 @@ Tensor hinge_embedding_loss(const Tensor& input, const Tensor& target, const Hin
 }
 Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Tensor& target,
                            const MarginRankingLossFuncOptions& o) {
+  TAEDA_CHECK(input1.dim() == input2.dim() && input1.dim() == target.dim(),
+              "[margin_ranking_loss] all input tensors should have the same dimension: got ", input1.sizes(), ", ", input2.sizes(), " and ",
+              target.sizes(), "; reshape them");
   return taeda::margin_ranking_loss(input1, input2, target, o.margin(), reduction(o));
 }
 Tensor soft_margin_loss(const Tensor& input, const Tensor& target, const SoftMarginLossFuncOptions& o) {

@@ -6,6 +6,7 @@
 
 #include "taeda/ops/door.h"
 #include "taeda/ops/functions.h"
+#include "taeda/ops/pointwise_engine.h"
 
 namespace taeda {
 namespace ops {
@@ -53,6 +54,11 @@ Tensor contract(Tensor left, Tensor right, const std::vector<int64_t>& summed) {
     for (const DimVector* part : parts) all.append(part->begin(), part->end());
     return all;
   };
+  if (sums.empty() && left.scalar_type() != right.scalar_type()) {  // a product of elements promotes
+    const ScalarType type = result_type(left, right);
+    left = left.to(type);
+    right = right.to(type);
+  }
   const Tensor a = left.permute(joined({&both, &only_left, &sums, &only_right})).reshape({batch, rows, inner});
   const Tensor b = right.permute(joined({&both, &sums, &only_right, &only_left})).reshape({batch, inner, columns});
   Tensor product = batch == 1 ? taeda::mm(a.squeeze(0), b.squeeze(0)) : taeda::bmm(a, b);

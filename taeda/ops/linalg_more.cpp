@@ -358,6 +358,7 @@ struct LinalgVecdot : Composite {
   static Tensor forward(const Tensor& x, const Tensor& y, int64_t dim) {
     TAEDA_CHECK(x.scalar_type() == y.scalar_type(), "[linalg_vecdot] expected x and y to have the same dtype: got ", x.scalar_type(), " and ",
                 y.scalar_type(), "; convert one of them");
+    if (x.dim() == 1 && y.dim() == 1) return taeda::dot(x, y);
     return x.mul(y).sum(IntArrayRef(dim));
   }
 };
@@ -369,6 +370,8 @@ struct LinalgCross : Composite {
   static Tensor forward(const Tensor& self, const Tensor& other, int64_t dim) {
     TAEDA_CHECK(self.dim() == other.dim(), "[linalg_cross] inputs must have the same number of dimensions: got ", self.sizes(), " and ", other.sizes(),
                 "; add dimensions");
+    TAEDA_CHECK(self.scalar_type() == other.scalar_type(), "[linalg_cross] expected scalar type ", self.scalar_type(), " but found ",
+                other.scalar_type(), "; convert one of them");
     TAEDA_CHECK(self.size(dim) == 3 && other.size(dim) == 3, "[linalg_cross] inputs dimension ", dim, " must have length 3: got ", self.sizes(), " and ", other.sizes(),
                 "; choose another dimension");
     const int64_t d = maybe_wrap_dim(dim, self.dim(), "linalg_cross");

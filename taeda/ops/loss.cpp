@@ -159,9 +159,6 @@ struct MarginRankingLoss : Composite {
       "margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0., int reduction=1) -> Tensor";
   static constexpr auto variants = "function";
   static Tensor forward(const Tensor& input1, const Tensor& input2, const Tensor& target, double margin, int64_t reduction) {
-    TAEDA_CHECK(input1.dim() == input2.dim() && input1.dim() == target.dim(),
-                "[margin_ranking_loss] all input tensors should have the same dimension: got ", input1.sizes(), ", ", input2.sizes(), " and ",
-                target.sizes(), "; reshape them");
     return reduce_loss(target.neg().mul(input1.sub(input2)).add(margin).clamp_min(0), reduction);
   }
 };

@@ -62,6 +62,7 @@ std::tuple<Tensor, Tensor> nll_forward(const Tensor& self, const Tensor& target,
 Tensor nll_backward(const Tensor& grad, const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight, int64_t reduction,
                     int64_t ignore_index, const Tensor& total_weight) {
   const Shape s = check_shapes(self, target, weight, reduction);
+  detail::check_floating_loss(self.scalar_type(), "nll_loss_backward");
   const ScalarType type = compute_dtype(self.scalar_type());
   const Tensor g = grad.to(type).contiguous();
   const Tensor t = target.to(kLong).contiguous();

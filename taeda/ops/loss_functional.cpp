@@ -161,6 +161,9 @@ struct FMarginRankingLoss : Composite {
       "nn_functional_margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0., str reduction='mean') -> Tensor";
   static constexpr auto variants = "function";
   static Tensor forward(const Tensor& input1, const Tensor& input2, const Tensor& target, double margin, Name reduction) {
+    TAEDA_CHECK(input1.dim() == input2.dim() && input1.dim() == target.dim(),
+                "[margin_ranking_loss] all input tensors should have the same dimension: got ", input1.sizes(), ", ", input2.sizes(), " and ",
+                target.sizes(), "; reshape them");
     return taeda::margin_ranking_loss(input1, input2, target, margin, reduction_of(reduction));
   }
 };

@@ -81,6 +81,7 @@ Tensor pad_border(const Tensor& self, IntArrayRef pad, Border border, const char
   TAEDA_CHECK(pad.size() % 2 == 0 && n >= 1 && (self.dim() == n + 1 || self.dim() == n + 2), "[", op,
               "] only 2D, 3D, 4D, 5D padding with non-constant padding of the last dimensions is supported: got pad ", pad, " for ",
               self.sizes(), "; the input must have one or two dimensions more than are padded");
+  TAEDA_CHECK_NOT_IMPLEMENTED(border == Border::kCircular || self.scalar_type() != kBool, "[", op, "] is not implemented for Bool; convert the input");
   // Only the batch dimension may be empty.
   for (int64_t d = self.dim() == n + 2 ? 1 : 0; d < self.dim(); ++d) {
     TAEDA_CHECK(self.size(d) > 0, "[", op, "] expected a tensor with possibly 0 batch size and other non-zero dimensions: got ",

@@ -23,6 +23,8 @@ struct Uniform_ {
     detail::check_writable(self, "uniform_");
     TAEDA_CHECK(from <= to, "[uniform_] uniform_ expects to return a [from, to) range, but found from=", from, " > to=", to, "; swap them");
     dispatch_floating(self.scalar_type(), "uniform_", [&]<class T>() {
+      TAEDA_CHECK(Scalar(from).fits<T>() && Scalar(to).fits<T>(), "[uniform_] from and to must fit the dtype: got ", from, " and ", to, " for ",
+                  self.scalar_type(), "; use smaller bounds");
       fill_in_memory_order<T>(self, [&](T* out, int64_t n, bool) { fill_uniform(out, n, from, to, cpu_generator(generator)); });
     });
   }
@@ -183,6 +185,7 @@ struct Poisson {
   static Tensor forward(const Tensor& self, OptGenerator generator) {
     const Tensor rates = self.contiguous();
     Tensor out = make_tensor(self.sizes(), self.scalar_type(), self.device());
+    TAEDA_CHECK(self.numel() == 0 || !taeda::any(self.detach().lt(0)).item<bool>(), "[poisson] invalid Poisson rate, expected rate to be non-negative; clamp it");
     dispatch_floating(self.scalar_type(), "poisson", [&]<class T>() {
       fill_poisson(reinterpret_cast<T*>(out.impl().data()), reinterpret_cast<const T*>(rates.impl().data()), out.numel(), cpu_generator(generator));
     });

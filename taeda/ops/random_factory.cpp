@@ -185,6 +185,9 @@ struct NormalFloatFloat {
     return normal_filled(detail::empty_with(size, options, std::nullopt), generator, mean, std);
   }
 };
+void check_std(const Tensor& std) {
+  TAEDA_CHECK(std.numel() == 0 || !taeda::any(std.detach().lt(0)).item<bool>(), "[normal] expects all elements of std >= 0.0; pass 0 or more");
+}
 /// A standard normal number for each place, times std plus mean.
 Tensor normal_from(const Tensor& shape_of, const Tensor& mean, const Tensor& std, const OptGenerator& generator) {
   const Tensor t = normal_filled(make_tensor(shape_of.sizes(), shape_of.scalar_type()), generator);
@@ -204,6 +207,7 @@ struct NormalFloatTensor {
   static constexpr auto schema = "normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor";
   static constexpr auto out_apart = "std";
   static Tensor forward(double mean, const Tensor& std, OptGenerator generator) {
+    check_std(std);
     return normal_filled(make_tensor(std.sizes(), std.scalar_type()), generator).mul(std).add(mean);
   }
   static Tensor grad_std(const Tensor& grad) { return taeda::zeros_like(grad); }
@@ -213,6 +217,7 @@ struct NormalTensorTensor {
   static constexpr auto schema = "normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor";
   static constexpr auto out_apart = "mean std";
   static Tensor forward(const Tensor& mean, const Tensor& std, OptGenerator generator) {
+    check_std(std);
     return normal_from(taeda::empty_like(mean.expand(broadcast_shape(mean, std))), mean, std, generator);
   }
   static DimVector broadcast_shape(const Tensor& a, const Tensor& b) { return DimVector(a.detach().add(b.detach()).sizes()); }

@@ -269,7 +269,9 @@ struct LinalgVander : Composite {
     TAEDA_CHECK(x.scalar_type() != kBool, "[linalg_vander] bool is not supported: got dtype Bool; convert x");
     const Tensor vector = taeda::atleast_1d(x);
     const int64_t n = N.value_or(vector.size(-1));
-    TAEDA_CHECK(!N || *N > 1, "[linalg_vander] N must be greater than 1: got ", n, "; pass 2 or more");
+    TAEDA_CHECK(x.scalar_type() != kHalf && x.scalar_type() != kBFloat16, "[linalg_vander] 16-bit floats are not supported: got ", x.scalar_type(),
+                "; convert x");
+    TAEDA_CHECK(n > 1, "[linalg_vander] N must be greater than 1: got ", n, "; pass 2 or more");
     return powers(vector, n, true, is_integral_type(x.scalar_type(), true) ? kLong : x.scalar_type());
   }
 };

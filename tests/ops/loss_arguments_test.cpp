@@ -71,6 +71,16 @@ TEST(OddArguments, AreAnsweredOrRefusedAsByLibTorch) {
   EXPECT_THROW(taeda::linalg_vecdot(x, y), Error);
   EXPECT_FALSE(taeda::equal(x, taeda::ones({2}, kLong)));
   EXPECT_EQ(taeda::pad_sequence({flags, x}).scalar_type(), kBool);
+  EXPECT_EQ(taeda::linalg_vecdot(x, x, -2).item<float>(), 2);
+  EXPECT_THROW(taeda::linalg_cross(x, y), Error);
+  EXPECT_THROW(taeda::linalg_vander(x, 1), Error);
+  EXPECT_THROW(taeda::reflection_pad1d(flags.unsqueeze(0), {1, 1}), NotImplementedError);
+  EXPECT_THROW(taeda::poisson(x.neg()), Error);
+  EXPECT_THROW(taeda::normal(0, x.neg()), Error);
+  EXPECT_THROW(x.clone().uniform_(0, 1e39), Error);
+  EXPECT_EQ(taeda::einsum("i,j->ij", {x, x.to(kDouble)}).scalar_type(), kDouble);
+  EXPECT_EQ(taeda::logspace(0, 3, 1, 10, kBool).numel(), 1);
+  EXPECT_EQ(taeda::margin_ranking_loss(x, x.unsqueeze(0), x, 0, 0).sizes(), (IntArrayRef{1, 3}));
   EXPECT_THROW(taeda::diff(x, 0, 3), IndexError);
   EXPECT_THROW(taeda::diff(x, 1, 0, taeda::empty({0, 2})), Error);
 }
