@@ -64,6 +64,7 @@ class GraphRecorder final : public ::taeda::capture::Recorder, public StorageWat
     writes_.clear();
     before_.clear();
     const BelowDoorGuard below;
+    if (temporaries_ >= forget_at_) forget();
     for (TensorImpl* t : call.tensors) {
       operands_.push_back(t ? value_of(Tensor(IntrusivePtr<TensorImpl>::share(t))) : -1);
       writes_.push_back(t ? t->storage->writes.load() : 0);
@@ -243,7 +244,22 @@ class GraphRecorder final : public ::taeda::capture::Recorder, public StorageWat
     if (storages_.contains(s)) return;
     const BelowDoorGuard below;
     storages_.emplace(s, Place{t.detach(), id, -1, {}});
+    ++temporaries_;
     watch(t.impl().storage);
+  }
+  /// Frees memory that only this recorder holds: the function cannot reach it any more.
+  void forget() {
+    for (auto at = storages_.begin(); at != storages_.end();) {
+      const bool alone = at->second.leaf < 0 && at->second.whole.impl().storage.use_count() == 2;  // the place's and watched_'s
+      at = alone ? storages_.erase(at) : std::next(at);
+    }
+    std::erase_if(watched_, [](const IntrusivePtr<StorageImpl>& s) {
+      if (s.use_count() > 1) return false;
+      s->watcher.store(nullptr);
+      return true;
+    });
+    temporaries_ = static_cast<size_t>(std::count_if(storages_.begin(), storages_.end(), [](const auto& item) { return item.second.leaf < 0; }));
+    forget_at_ = std::max(kForgetAt, 2 * temporaries_);
   }
   void watch(const IntrusivePtr<StorageImpl>& s) {
     if (s->watcher.load() != nullptr) return;
@@ -414,7 +430,10 @@ class GraphRecorder final : public ::taeda::capture::Recorder, public StorageWat
   Graph& graph_;
   const States& states_;
   std::vector<std::pair<Tensor, Tensor>> leaves_;  ///< inputs and states, and how they were
+  /// So many memories that no leaf has are kept before the first look for those to free.
+  static constexpr size_t kForgetAt = 16;
   std::map<StorageImpl*, Place> storages_;
+  size_t temporaries_ = 0, forget_at_ = kForgetAt;  ///< places without a leaf, at most
   std::vector<IntrusivePtr<StorageImpl>> watched_;
   std::vector<Id> operands_;
   std::vector<uint32_t> writes_;

@@ -52,19 +52,20 @@ size_t at(Id id) { return static_cast<size_t>(id); }
 
 struct Executable::Prepared {
   explicit Prepared(Graph g) : graph(std::move(g)) {
-    for (const Datum& v : graph.values) {
-      if (v.origin == Origin::kConstant) constants.push_back(v.tensor.impl().storage.get());
-    }
     std::vector<int> uses(graph.values.size());
     for (const Node& node : graph.nodes) {
       for (const Id id : operands(node)) ++uses[at(id)];
     }
     for (const Id id : graph.outputs) ++uses[at(id)];
     for (const Mutation& m : graph.mutations) ++uses[at(m.value)];
-    for (const Node& node : graph.nodes) steps.push_back(prepare(node, uses));
+    const std::vector<int> reads = uses;
+    for (const Node& node : graph.nodes) steps.push_back(prepare(node, uses, reads));
+    for (const Datum& v : graph.values) {
+      if (v.origin == Origin::kConstant) constants.push_back(v.tensor.impl().storage.get());
+    }
   }
 
-  Step prepare(const Node& node, std::vector<int>& uses) const {
+  Step prepare(const Node& node, std::vector<int>& uses, const std::vector<int>& reads) {
     Step step;
     step.node = &node;
     const std::vector<SchemaArg> schema = parse_schema_args(node.op->schema);
@@ -100,6 +101,10 @@ struct Executable::Prepared {
       const Id weight = node.args[kWeight].value;
       if (weight >= 0 && graph.values[at(weight)].origin == Origin::kConstant) {
         step.packed = detail::pack_convolution(graph.values[at(weight)].tensor, step.window.groups);
+        if (step.packed.defined() && reads[at(weight)] == 1) {  // the sizes are all that is left to read
+          Tensor& t = graph.values[at(weight)].tensor;
+          t = zeros({}, t.scalar_type()).expand(t.sizes());
+        }
       }
     }
     return step;
@@ -223,8 +228,6 @@ std::vector<Tensor> Executable::run(const std::vector<Tensor>& inputs) const {
   for (const Step& step : prepared_->steps) run.execute(step);
   return run.finish(inputs);
 }
-
-const Graph& Executable::graph() const { return prepared_->graph; }
 
 std::vector<Tensor> run(const Graph& graph, const std::vector<Tensor>& inputs) { return Executable(graph).run(inputs); }
 

@@ -24,7 +24,6 @@ class TAEDA_API Executable {
 
   /// As graph::run().
   std::vector<Tensor> run(const std::vector<Tensor>& inputs) const;
-  const Graph& graph() const;
 
  private:
   struct Prepared;

@@ -123,7 +123,7 @@ Tensor convolve(const Tensor& input, const Tensor& weight, const std::optional<T
               "[convolution] what is added has the result's sizes and dtype and is contiguous: got ", Value(after.add).describe(), " for ",
               input.scalar_type(), IntArrayRef(sizes), "; add it afterwards");
   const ScalarType type = input.scalar_type(), compute = conv_compute(type);
-  const Tensor x = input.to(compute).contiguous(), k = weight.to(compute).contiguous();
+  const Tensor x = input.to(compute).contiguous(), k = after.packed.defined() ? weight : weight.to(compute).contiguous();
   const Tensor b = bias && bias->defined() ? bias->to(compute).contiguous() : Tensor();
   Tensor result = make_tensor(sizes, compute, input.device());
   if (result.numel() == 0) return result.to(type);

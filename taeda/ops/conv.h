@@ -17,7 +17,7 @@ struct ConvWindow {
 struct ConvEpilogue {
   Tensor add;
   bool relu = false;
-  Tensor packed;  ///< of pack_convolution() for this weight
+  Tensor packed;  ///< of pack_convolution() for this weight, of which then only the sizes matter
 };
 /// convolution() with an epilogue, the bits being those of convolution(), add() and relu(). Of float32 and float64, contiguous.
 TAEDA_API Tensor convolution_with(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, const ConvWindow& window,

@@ -113,7 +113,7 @@ TEST(GraphConvolution, ResidualBlocksBecomeTwoNodes) {
     const Tensor x = randn({2, 4, 6, 6});
     Graph g = capture([&](const Tensors& in) { return Tensors{block->forward(in[0])}; }, {x}, states_of(*block));
     freeze_states(g);
-    fold_batch_norm(g);
+    fold_batch_norm(g, false);
     remove_dead(g);
     const Tensor want = run(g, {x})[0];
     EXPECT_EQ(fuse_convolution(g), 2u) << g.text();

@@ -4,7 +4,9 @@
 
 #include <limits>
 
+#include "taeda/core/allocator.h"
 #include "taeda/graph/capture.h"
+#include "taeda/graph/executable.h"
 #include "taeda/graph/passes/passes.h"
 #include "tests/graph/same.h"
 
@@ -139,7 +141,7 @@ TEST(GraphPasses, BatchNormsGoIntoConvolutionsAndLinearMaps) {
         const Tensor x = randn({8, 4, 5, 5});
         Graph g = capture([&](const Tensors& in) { return Tensors{model->forward(in[0])}; }, {x}, states_of(*model));
         freeze_states(g);
-        EXPECT_EQ(fold_batch_norm(g), 2u) << g.text();
+        EXPECT_EQ(fold_batch_norm(g, false), 2u) << g.text();
         remove_dead(g);
         g.verify();
         EXPECT_EQ(g.nodes.size(), 3u) << g.text();
@@ -166,18 +168,54 @@ TEST(GraphPasses, BatchNormsThatMustStayStay) {
   const auto folded = [&](const Function& f, bool freeze) {
     Graph g = capture(f, {x}, states_of(*model));
     if (freeze) freeze_states(g);
-    return fold_batch_norm(g);
+    return fold_batch_norm(g, false);
   };
   const Function forward = [&](const Tensors& in) { return Tensors{model->forward(in[0])}; };
   EXPECT_EQ(folded(forward, true), 0u);  // training
   model->eval();
   EXPECT_EQ(folded(forward, false), 0u);  // weights may change
   EXPECT_EQ(folded(forward, true), 1u);
+  Graph states = capture(forward, {x}, states_of(*model));
+  EXPECT_EQ(fold_batch_norm(states, true), 1u);
   const Function both = [&](const Tensors& in) {
     const Tensor y = model[0]->as<nn::Conv2d>()->forward(in[0]);
     return Tensors{y, model[1]->as<nn::BatchNorm2d>()->forward(y)};
   };
   EXPECT_EQ(folded(both, true), 0u);
+}
+
+TEST(GraphPasses, FrozenModelsStandAlone) {
+  manual_seed(9);
+  const NoGradGuard no_grad;
+  nn::Sequential model(nn::Conv2d(3, 8, 3), nn::BatchNorm2d(8), nn::ReLU(), nn::Flatten(), nn::Linear(8 * 16, 4));
+  model->eval();
+  const Tensor x = randn({2, 3, 6, 6}), want = model->forward(x);
+  Graph g = capture([&](const Tensors& in) { return Tensors{model->forward(in[0])}; }, {x}, states_of(*model));
+  PassOptions options;
+  options.frozen = options.verify = true;
+  optimize(g, options);
+  EXPECT_EQ(g.nodes.size(), 3u) << g.text();
+  for (const Tensor& p : model->parameters()) p.fill_(7.0);
+  const Executable fast(g), again(g);
+  for (const Executable* e : {&fast, &again}) EXPECT_TRUE(e->run({x})[0].allclose(want, 1e-5, 1e-6));
+  EXPECT_TRUE(run(g, {x})[0].allclose(want, 1e-5, 1e-6));
+}
+
+TEST(GraphPasses, CapturesFreeWhatTheFunctionForgets) {
+  const Tensor x = ones({1 << 18});
+  reset_peak_stats();
+  const size_t before = memory_stats().current;
+  const Graph g = capture([](const Tensors& in) {
+    Tensor y = in[0];
+    for (int i = 0; i < 200; ++i) y = y.sin();
+    return Tensors{y};
+  }, {x});
+  EXPECT_EQ(g.nodes.size(), 200u);
+  EXPECT_LT(memory_stats().peak - before, size_t{40} << 20);
+  const Tensor got = run(g, {x})[0];
+  Tensor want = x;
+  for (int i = 0; i < 200; ++i) want = want.sin();
+  EXPECT_TRUE(same(got, want));
 }
 
 TEST(GraphPasses, TheLogSaysWhatChanged) {

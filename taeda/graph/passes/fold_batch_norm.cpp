@@ -11,7 +11,13 @@ namespace {
 
 class Folder {
  public:
-  Folder(Graph& graph, Notes* notes) : graph_(graph), notes_(notes), uses_(count_uses(graph)), makers_(makers_of(graph)) {}
+  Folder(Graph& graph, bool frozen, Notes* notes) : graph_(graph), notes_(notes), uses_(count_uses(graph)), makers_(makers_of(graph)), fixed_(graph.values.size()) {
+    for (size_t id = 0; id < fixed_.size(); ++id) {
+      const Origin origin = graph.values[id].origin;
+      fixed_[id] = origin == Origin::kConstant || (frozen && origin == Origin::kState);
+    }
+    for (const Mutation& m : graph.mutations) fixed_[at(m.target)] = false;
+  }
 
   size_t run() {
     std::vector<Id> names(graph_.values.size());
@@ -37,12 +43,11 @@ class Folder {
   static size_t at(Id id) { return static_cast<size_t>(id); }
   bool used(const Node& node, size_t result) const { return node.results[result] >= 0 && uses_[at(node.results[result])] > 0; }
 
-  /// The tensor of a constant; undefined for none.
+  /// The tensor of what does not change; undefined for none.
   bool constant(const Arg& arg, Tensor& t) const {
     if (arg.value < 0) return arg.attribute.is_none();
-    const Datum& v = graph_.values[at(arg.value)];
-    t = v.tensor;
-    return v.origin == Origin::kConstant;
+    t = graph_.values[at(arg.value)].tensor.defined() ? graph_.values[at(arg.value)].tensor.detach() : Tensor();
+    return at(arg.value) >= fixed_.size() || fixed_[at(arg.value)];  // later ones are constants of this pass
   }
 
   bool fold(Node& map, const Node& norm) {
@@ -79,13 +84,14 @@ class Folder {
   Graph& graph_;
   Notes* notes_;
   std::vector<int> uses_, makers_;
+  std::vector<bool> fixed_;  ///< by value that was there at the start
 };
 
 }  // namespace
 
-size_t fold_batch_norm(Graph& graph, Notes* notes) {
+size_t fold_batch_norm(Graph& graph, bool frozen, Notes* notes) {
   const BelowDoorGuard below;
-  return Folder(graph, notes).run();
+  return Folder(graph, frozen, notes).run();
 }
 
 }  // namespace taeda::graph

@@ -16,6 +16,9 @@ struct Pass {
 };
 
 const Pass kPasses[] = {
+    // Before states are copied: most of those weights are then needed no more.
+    {{"fold_batch_norm", "convolutions and linear maps take the batch norm behind them", false},
+     [](Graph& g, const PassOptions&, Notes* notes) { return fold_batch_norm(g, true, notes); }, false, true},
     {{"freeze_states", "states that the graph does not change become constants", true},
      [](Graph& g, const PassOptions&, Notes* notes) { return freeze_states(g, notes); }, true, true},
     {{"fold_constants", "what follows from constants alone is computed now", true},
@@ -26,8 +29,6 @@ const Pass kPasses[] = {
      [](Graph& g, const PassOptions&, Notes* notes) { return join_common(g, notes); }, false, false},
     {{"remove_dead", "nodes that nothing needs go", true},
      [](Graph& g, const PassOptions&, Notes* notes) { return remove_dead(g, notes); }, false, false},
-    {{"fold_batch_norm", "convolutions and linear maps take the batch norm behind them", false},
-     [](Graph& g, const PassOptions&, Notes* notes) { return fold_batch_norm(g, notes); }, false, true},
     {{"fuse_convolution", "convolutions take the sum and the relu behind them", true},
      [](Graph& g, const PassOptions&, Notes* notes) { return fuse_convolution(g, notes); }, false, true},
 };

@@ -60,12 +60,12 @@ TAEDA_API size_t join_common(Graph& graph, Notes* notes = nullptr);
 TAEDA_API size_t fold_constants(Graph& graph, size_t bytes, Notes* notes = nullptr);
 /// Exact algebra: x * 1, x - 0.0, -(-x), views of views, copies that nobody can tell from their origin, casts there and back.
 TAEDA_API size_t simplify(Graph& graph, Notes* notes = nullptr);
-/// Makes constants of the states that the graph does not change.
+/// Makes constants of the states that the graph reads and does not change.
 TAEDA_API size_t freeze_states(Graph& graph, Notes* notes = nullptr);
-/// Puts batch norms by fixed statistics into the convolution or linear map before them, where all of their parameters are constants: weight
-/// and bias are computed in float64 and rounded once. Not the separate operators' bits: each result is within (n + 4) eps of the sum of its n
+/// Puts batch norms by fixed statistics into the convolution or linear map before them, where all of their parameters are constants or, if
+/// `frozen`, states that the graph does not change: weight and bias are computed in float64 and rounded once. Not the separate operators' bits: each result is within (n + 4) eps of the sum of its n
 /// terms' magnitudes, eps being 2^-23 or 2^-52.
-TAEDA_API size_t fold_batch_norm(Graph& graph, Notes* notes = nullptr);
+TAEDA_API size_t fold_batch_norm(Graph& graph, bool frozen, Notes* notes = nullptr);
 /// Puts an addition of a tensor of equal type and a relu behind a convolution into it. Exact.
 TAEDA_API size_t fuse_convolution(Graph& graph, Notes* notes = nullptr);
 
