@@ -57,7 +57,7 @@ bool StaticGroup::matches(const void* call_types, ArrayRef<uint64_t> call_words,
 
 StaticCall::StaticCall(State& state, const void* types) : state_(state.shared_from_this()), types_(types) {
   const Modes& modes = tls_modes;
-  words_.push_back(static_cast<uint64_t>(modes.grad_enabled) | static_cast<uint64_t>(modes.inference) << 1 |
+  words_.push_back(static_cast<uint64_t>(modes.grad_enabled) | static_cast<uint64_t>(modes.inference) << 1 | static_cast<uint64_t>(modes.forward_ad) << 2 |
                    static_cast<uint64_t>(default_scalar_type()) << 8);
 }
 

@@ -209,12 +209,16 @@ void StaticPlan::run(const ArgumentList& arguments) {
     StaticPlan& plan;
     bool done = false;
     ~End() {
-      if (!done) plan.clear_gradients();
+      if (!done) {
+        plan.clear_gradients();
+        plan.count_writes();  // of which some may have happened
+      }
       plan.release();
     }
-  } end{*this};
+  };
   const BelowDoorGuard below;
   bind(arguments);
+  End end{*this};
   clear_gradients();  // those that the call replaces
   run_all();
   count_writes();
@@ -385,6 +389,10 @@ void StaticPlan::make_results() {
       case Outcome::Kind::kMade:
         if (o.same_as >= 0) {
           r = results_[static_cast<size_t>(o.same_as)];
+          break;
+        }
+        if (o.gradient >= 0) {
+          r = record_->leaves[static_cast<size_t>(o.gradient)].leaf.impl().autograd->grad;
           break;
         }
         r = made_tensor(o);

@@ -94,7 +94,7 @@ IntrusivePtr<autograd::Node> used_up_history(const Tensor& result) {
 
 namespace {
 bool same(const Outcome& a, const Outcome& b, const Record& in_a, const Record& in_b) {
-  if (a.kind != b.kind || a.number != b.number || a.flags != b.flags || a.whole != b.whole || a.had_graph != b.had_graph || a.same_as != b.same_as ||
+  if (a.kind != b.kind || a.number != b.number || a.flags != b.flags || a.whole != b.whole || a.had_graph != b.had_graph || a.same_as != b.same_as || a.gradient != b.gradient ||
       !a.tensor.is_same(b.tensor)) {
     return false;
   }
@@ -485,6 +485,9 @@ std::unique_ptr<Record> StaticRecorder::end(const std::vector<Tensor*>& results)
     Outcome o = outcome_of(*results[i], true);
     for (size_t k = 0; k < i && o.same_as < 0 && o.kind == Outcome::Kind::kMade; ++k) {
       if (results[k]->is_same(*results[i])) o.same_as = static_cast<int>(k);
+    }
+    for (size_t l = 0; l < record_->leaves.size() && o.kind == Outcome::Kind::kMade; ++l) {
+      if (gradient_of(record_->leaves[l].leaf.impl()).is_same(*results[i])) o.gradient = static_cast<int>(l);
     }
     record_->results.push_back(std::move(o));
   }

@@ -49,6 +49,7 @@ struct Outcome {
   bool whole = false;     ///< the argument itself
   bool had_graph = false; ///< backward has used its history up
   int same_as = -1;       ///< an earlier result that is the same tensor
+  int gradient = -1;      ///< the leaf whose gradient is the same tensor
 };
 
 /// A tensor whose gradient the call looked at or changed.

@@ -150,12 +150,13 @@ TEST(StaticCompile, ResultsThatTheCallerHoldsStay) {
     Tensor y = x.matmul(w);
     Tensor loss = y.square().sum();
     loss.backward();
-    return std::make_tuple(loss, y.detach().clone());
+    return std::make_tuple(loss, y.detach().clone(), w.grad());
   });
   std::vector<Tensor> losses, values, gradients, wanted;
   for (int i = 0; i < 8; ++i) {
     const Tensor x = full({2, 4}, 0.5 * (i + 1));
-    const auto [loss, y] = fast(x);
+    const auto [loss, y, gradient] = fast(x);
+    EXPECT_TRUE(gradient.is_same(w.grad()));
     losses.push_back(loss);
     values.push_back(y);
     gradients.push_back(w.grad());
