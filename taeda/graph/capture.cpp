@@ -38,6 +38,12 @@ Arg attribute(Value v) {
   return arg;
 }
 
+/// Operators in place that change what a tensor shows, not its elements.
+bool shows_otherwise(const OpInfo& op) {
+  constexpr std::string_view kNames[] = {"as_strided_", "detach_", "resize_", "resize_as_", "squeeze_", "swapaxes_", "swapdims_", "t_", "transpose_", "unsqueeze_"};
+  return std::find(std::begin(kNames), std::end(kNames), op.name) != std::end(kNames);
+}
+
 class GraphRecorder final : public ::taeda::capture::Recorder, public StorageWatcher {
  public:
   GraphRecorder(Graph& graph, const States& states) : graph_(graph), states_(states) {
@@ -197,7 +203,7 @@ class GraphRecorder final : public ::taeda::capture::Recorder, public StorageWat
       const bool named = said(i);
       if (any_said ? !named : call.tensors[i]->storage->writes.load() == writes_[i]) continue;
       const Tensor written(IntrusivePtr<TensorImpl>::share(call.tensors[i]));
-      if (!same_place(written, before_[i])) {  // transpose_() and others: another view of the same elements
+      if (!same_place(written, before_[i]) || shows_otherwise(op)) {
         TAEDA_CHECK_NOT_IMPLEMENTED(end_of(written) <= end_of(storages_.at(written.impl().storage.get()).whole), "[graph] a tensor keeps its size: ", op.name,
                                     " changed it; make a new one");
         continue;

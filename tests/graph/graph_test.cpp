@@ -182,6 +182,16 @@ TEST(Graph, ViewsInPlaceAreForTemporariesOnly) {
   EXPECT_NE(error_of([&] { capture(f, {ones({3, 4})}); }).find("leaves the sizes"), std::string::npos);
 }
 
+TEST(Graph, ViewsInPlaceThatChangeNothingWriteNothing) {
+  check([](const Tensors& in) {
+          const Tensor y = in[0].expand({3, 3}), z = in[0].exp();
+          y.squeeze_(-1);
+          z.transpose_(0, 0);
+          return Tensors{y + 1.0, z};
+        },
+        {ones({3, 1})}, {randn({3, 1})});
+}
+
 TEST(Graph, NumbersBeforeTensorsKeepTheirPlaces) {
   check([](const Tensors& in) { return Tensors{polygamma(2, in[0]), pow(2.0, in[0])}; }, {ones({4})}, {rand({4})});
 }
