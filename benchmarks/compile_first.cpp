@@ -1,7 +1,7 @@
 // What the first calls of compiled functions cost: a perceptron's and a character GPT's training step, ResNet-50's inference. Each
 // figure comes from a process of its own, in which nothing was compiled before. EMPTY is the time of the first calls less that of as
-// many steady ones but one; DISK the same with generated code in a folder that an earlier process filled. LibTorch has no compile()
-// in C++:
+// many steady ones but one; DISK the same with generated code in a folder that an earlier process filled; EAGER the same without compile():
+// memory that is touched for the first time. LibTorch has no compile() in C++:
 // no peer
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/wait.h>
@@ -66,11 +66,11 @@ Times now() {
 struct Result {
   Times first, steady;
 };
-Result measure(Call (*make)(), const std::string& folder) {
+Result measure(Call (*make)(), const std::string& folder, taeda::CompileBackend backend) {
   constexpr int kFirst = 5, kSteady = 7;  // an optimizer's states are made in the first step: the second is another version
   torch::set_num_threads(1);
   torch::manual_seed(1);
-  const auto call = taeda::compile(make(), {.step_aside = false, .cache_dir = folder});
+  const auto call = taeda::compile(make(), {.backend = backend, .step_aside = false, .cache_dir = folder});
   const auto timed = [&](int calls) {
     const Times start = now();
     for (int i = 0; i < calls; ++i) call();
@@ -90,12 +90,12 @@ Result measure(Call (*make)(), const std::string& folder) {
 }
 
 /// `measure` in a process of its own.
-Result measured_apart(Call (*make)(), const std::string& folder) {
+Result measured_apart(Call (*make)(), const std::string& folder, taeda::CompileBackend backend = taeda::CompileBackend::kJit) {
   int ends[2];
   if (pipe(ends) != 0) std::abort();
   const pid_t child = fork();
   if (child == 0) {
-    const Result r = measure(make, folder);
+    const Result r = measure(make, folder, backend);
     _exit(write(ends[1], &r, sizeof r) == sizeof r ? 0 : 1);
   }
   Result r;
@@ -137,11 +137,13 @@ int main(int argc, char** argv) {
     const std::string name = c.name;
     if (!std::regex_search(name, filter)) continue;
     const std::string folder = std::filesystem::temp_directory_path() / ("compile_first." + std::to_string(getpid()) + "." + name);
+    const Result eager = measured_apart(c.make, "", taeda::CompileBackend::kEager);
     const Result empty = measured_apart(c.make, "");
     measured_apart(c.make, folder);
     const Result disk = measured_apart(c.make, folder);
     std::filesystem::remove_all(folder);
     print(name + "_steady", empty.steady, "", json);
+    print(name + "_first_eager", eager.first, "", json);
     print(name + "_first_empty", empty.first, c.bar, json);
     print(name + "_first_disk", disk.first, "more_than_" + name + "_steady<=5e7", json);
   }
