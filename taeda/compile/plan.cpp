@@ -70,10 +70,10 @@ double gain_of(const Unit& unit) {
   const kernel::CompiledKernel& code = *unit.fused->kernel;
   const auto launches = static_cast<double>(unit.more.size() + 1), steps = static_cast<double>(unit.steps.size());
   const double elements = static_cast<double>(unit.elements) / launches;
-  // The interpreter writes what is needed elsewhere as the operators do, and works on rows as they do.
+  // The interpreter writes what is needed elsewhere as the operators do, not faster where that is done in place, and works on rows as they do.
   const bool interpreted = code.backend() == kernel::Backend::kInterpreter;
   const double outputs = launches * static_cast<double>(code.kernel().outputs().size());
-  const double unwritten = !interpreted ? steps - 1 : code.kernel().has_rows() ? 0 : std::max(0.0, steps - outputs);
+  const double unwritten = !interpreted ? steps - 1 : code.kernel().has_rows() ? 0 : std::max(0.0, steps - 2 * outputs);
   const double each = unit.elements >= kCacheElements ? kStreamed : interpreted ? kInterpreted : kCode;
   return (steps - 1) * kJoined + unwritten * elements * each;
 }
