@@ -194,6 +194,7 @@ class GraphRecorder final : public ::taeda::capture::Recorder, public StorageWat
     std::vector<std::pair<size_t, int>> changed;
     const auto said = [&](size_t i) { return std::find(call.written.begin(), call.written.end(), i) != call.written.end(); };
     const auto together = [&](size_t i, size_t k) { return call.tensors[k] && call.tensors[k]->storage == call.tensors[i]->storage; };
+    const bool pointwise = pointwise::recorded(call.target, call.words.data()).has_value();
     int position = 0;
     for (size_t i = 0; i < n; ++i) {
       if (!call.tensors[i]) continue;
@@ -208,11 +209,13 @@ class GraphRecorder final : public ::taeda::capture::Recorder, public StorageWat
                                     " changed it; make a new one");
         continue;
       }
+      TAEDA_CHECK_NOT_IMPLEMENTED(!overlaps_itself(written), "[graph] an operator writes elements that lie apart: argument ", i, " of ", op.name, " has sizes ",
+                                  written.sizes(), " with strides ", written.strides(), "; clone() it first");
       for (size_t k = 0; k < n; ++k) {
         if (k == i || !together(i, k)) continue;
         const Tensor other(IntrusivePtr<TensorImpl>::share(call.tensors[k]));
-        // The very argument may be read too: operators in place look at an element before they write it.
-        if (named && !said(k) && same_place(written, other)) continue;
+        // The very argument may be read too: pointwise operators look at an element before they write it.
+        if (named && pointwise && !said(k) && same_place(written, other)) continue;
         TAEDA_CHECK_NOT_IMPLEMENTED(!share_elements(written, other), "[graph] a tensor that an operator writes shares no elements with its other "
                                     "arguments: arguments ", i, " and ", k, " of ", op.name, " do; clone() one of them first");
       }

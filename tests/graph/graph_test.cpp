@@ -192,6 +192,14 @@ TEST(Graph, ViewsInPlaceThatChangeNothingWriteNothing) {
         {ones({3, 1})}, {randn({3, 1})});
 }
 
+TEST(Graph, OperatorsThatReadWhatTheyWriteAreRefusedUnlessPointwise) {
+  const Function scatter = [](const Tensors& in) { return Tensors{in[0].put_(in[0], in[0])}; };
+  EXPECT_NE(error_of([&] { capture(scatter, {tensor({2, 1, 0}, kLong)}); }).find("shares no elements"), std::string::npos);
+  check([](const Tensors& in) { return Tensors{in[0].mul_(in[0]).addcmul_(in[0], in[0])}; }, {ones({3})}, {randn({3})});
+  const Function expanded = [](const Tensors& in) { return Tensors{in[0].expand({4, 3}).zero_()}; };
+  EXPECT_NE(error_of([&] { capture(expanded, {ones({1})}); }).find("lie apart"), std::string::npos);
+}
+
 TEST(Graph, NumbersBeforeTensorsKeepTheirPlaces) {
   check([](const Tensors& in) { return Tensors{polygamma(2, in[0]), pow(2.0, in[0])}; }, {ones({4})}, {rand({4})});
 }
