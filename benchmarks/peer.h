@@ -21,7 +21,7 @@
 //   ratio>=5        the peer's median over ours
 //   memory<=1       our peak memory over the peer's, each benchmark in a process of its own
 //   copy>=0.8       bytes per second over those of the benchmark `copy_16M` of the same program
-//   over_NAME<=1.02 the median over that of the benchmark NAME of the same program
+//   over_NAME<=1.02 the median of the ratios to the benchmark NAME of the same program, run by run
 //   more_than_NAME<=1e6 the median less that of the benchmark NAME, in nanoseconds
 //   mean_SET        no bar: the benchmark is one of a set, whose geometric mean of `over_` is told below the table
 // A source with the line `// threads: 1 2` is run with each of these numbers of threads. One with `// no peer` is Taeda's alone; the
