@@ -179,6 +179,9 @@ void StaticRecorder::start() {
   record_->host_changes = detail::host_changes.load();
   outer_active_ = tls_modes.active;
   outer_capture_ = tls_modes.capture;
+  grad_enabled_ = tls_modes.grad_enabled;
+  inference_ = tls_modes.inference;
+  default_dtype_ = default_scalar_type();
   tls_modes.active |= kModeCapture;
   tls_modes.capture = static_cast<capture::Recorder*>(this);
   detail::tls_host_watch = this;
@@ -189,6 +192,9 @@ void StaticRecorder::stop() noexcept {
   if (!started_) return;
   started_ = false;
   detail::tls_host_watch = nullptr;
+  if (grad_enabled_ != tls_modes.grad_enabled || inference_ != tls_modes.inference || default_dtype_ != default_scalar_type()) {
+    refuse_with("the function leaves gradient mode, inference mode or the default dtype changed");
+  }
   tls_modes.active = (tls_modes.active & ~static_cast<uint32_t>(kModeCapture)) | (outer_active_ & kModeCapture);
   tls_modes.capture = outer_capture_;
 }

@@ -134,6 +134,8 @@ class StaticRecorder final : public capture::Recorder, public StorageWatcher, pu
   const void* owner_;
   uint32_t outer_active_ = 0;
   void* outer_capture_ = nullptr;
+  bool grad_enabled_ = true, inference_ = false;  ///< when the call began
+  ScalarType default_dtype_ = kFloat;
   bool started_ = false;
   bool kernel_runs_ = false;
   std::vector<StandIn> arguments_;

@@ -549,6 +549,13 @@ TEST(StaticCompile, HostSideOfTrainingThatCannotBeReplayedIsRefused) {
   EXPECT_TRUE(has(refused([&] { nn::utils::clip_grad_norm_(model->parameters(), 1.0); }), "a value is looked at or set"));
   EXPECT_TRUE(has(refused([&] { model->train(!model->is_training()); }), "changes a module's mode"));
   EXPECT_TRUE(has(refused([&] { manual_seed(1); }), "a generator is seeded"));
+  EXPECT_TRUE(has(refusal_of([f = fixed([](const Tensor& t) {
+                    GradMode::set_enabled(false);
+                    return t * 2;
+                  })] {
+    f(ones({2}));
+    GradMode::set_enabled(true);
+  }), "leaves gradient mode"));
   optim::RAdam radam(model->parameters(), optim::RAdamOptions(0.1));
   EXPECT_TRUE(has(refused([&] { radam.step(); }), "this optimizer's step"));
   const float found = 0;
