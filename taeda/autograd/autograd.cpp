@@ -24,12 +24,7 @@ Tensor root_gradient(const Tensor& tensor, const Tensor& given, bool create_grap
                 describe(tensor), " as tensor ", i, "; pass a gradient of that shape, or reduce the tensor with sum() first");
     TAEDA_CHECK(is_floating_type(tensor.scalar_type()), "[", op,
                 "] only floating point tensors have a gradient: got ", describe(tensor), "; convert it first");
-    if (TAEDA_UNLIKELY(taeda::detail::tls_host_watch != nullptr)) {  // a replay makes it anew
-      const BelowAutogradGuard recorded;
-      return taeda::ones(tensor.sizes(), tensor.options());
-    }
-    const BelowDoorGuard below;
-    return taeda::ones(tensor.sizes(), tensor.options());
+    return taeda::detail::below_door([&] { return taeda::ones(tensor.sizes(), tensor.options()); });
   }
   TAEDA_CHECK(is_floating_type(given.scalar_type()), "[", op, "] a gradient must have a floating point dtype: got ",
               given.scalar_type(), " for ", describe(tensor), "; convert it with to(", tensor.scalar_type(), ")");

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "taeda/core/host_watch.h"
 #include "taeda/ops/functions.h"
 
 namespace taeda::autograd {
@@ -138,11 +139,7 @@ Tensor view_gather(const Tensor& base, const ViewGeometry& view) {
     node = IntrusivePtr<ViewGather>::adopt(new ViewGather(view, base));
     add_edge(*node, base);
   }
-  Tensor result;
-  {
-    const BelowDoorGuard below;
-    result = gather_now(base, view);
-  }
+  Tensor result = taeda::detail::below_door([&] { return gather_now(base, view); });
   if (node) {
     if (result.impl().autograd || result.is_view()) result = make_alias(result);
     set_history(result, std::move(node));
@@ -157,11 +154,7 @@ Tensor view_replace(const Tensor& base, const Tensor& part, const ViewGeometry& 
     add_edge(*node, base);
     add_edge(*node, part);
   }
-  Tensor result;
-  {
-    const BelowDoorGuard below;
-    result = replace_now(base, part, view, dtype, device);
-  }
+  Tensor result = taeda::detail::below_door([&] { return replace_now(base, part, view, dtype, device); });
   if (node) {
     if (result.impl().autograd || result.is_view()) result = make_alias(result);
     set_history(result, std::move(node));

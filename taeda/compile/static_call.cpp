@@ -55,7 +55,7 @@ bool StaticGroup::matches(const void* call_types, ArrayRef<uint64_t> call_words,
   return true;
 }
 
-StaticCall::StaticCall(State& state, const void* types) : state_(state.shared_from_this()), types_(types) {
+StaticCall::StaticCall(State& state, const void* types) : state_(&state), types_(types) {
   const Modes& modes = tls_modes;
   words_.push_back(static_cast<uint64_t>(modes.grad_enabled) | static_cast<uint64_t>(modes.inference) << 1 | static_cast<uint64_t>(modes.forward_ad) << 2 |
                    static_cast<uint64_t>(default_scalar_type()) << 8);
@@ -115,6 +115,7 @@ StaticCall::How StaticCall::begin() {
 }
 
 void StaticCall::record() {
+  kept_ = state_->shared_from_this();
   ++state_->fixed.recorded;
   recorder_ = std::make_unique<StaticRecorder>();
   for (const Tensor* t : tensors_) recorder_->add_argument(*t);

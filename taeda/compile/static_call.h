@@ -53,7 +53,8 @@ class TAEDA_API StaticCall {
   void add_tensor(const Tensor& t);
   void record();
 
-  std::shared_ptr<State> state_;  ///< a call may outlive the last handle to the function
+  State* state_;
+  std::shared_ptr<State> kept_;  ///< a recorded call may outlive the last handle to the function
   const void* types_;
   std::unique_lock<std::mutex> turn_;
   SmallVector<uint64_t, 16> words_;

@@ -304,11 +304,11 @@ void StaticPlan::run_single(Task& task) {
   TAEDA_CHECK(step.results.empty() || task.results.size() == step.results.size(), "[compile] ", step.target.name,
               " gave another number of results than when it was recorded: got ", task.results.size(), "; report this operator");
   for (size_t k = 0; k < step.results.size(); ++k) {
-    if (step.results[k].value >= 0) place_result(step.results[k], task.results[k]);
+    if (step.results[k].value >= 0) place_result(step.results[k], task.results[k], step.results.size());
   }
 }
 
-void StaticPlan::place_result(const Operand& made, Tensor& result) {
+void StaticPlan::place_result(const Operand& made, Tensor& result, size_t results) {
   const auto is_as_recorded = [&](const TensorImpl& t) {
     return made.geometry.contiguous && t.contiguous ? t.sizes() == made.geometry.sizes() && t.dtype == made.geometry.dtype && t.offset == made.geometry.offset
                                                     : made.geometry.matches(t);
@@ -329,7 +329,8 @@ void StaticPlan::place_result(const Operand& made, Tensor& result) {
     if (result.use_count() == 1) made_[v] = std::move(result);
     return;
   }
-  memory_[v] = storage;
+  if (TAEDA_LIKELY(result.use_count() == 1 && results == 1)) memory_[v] = std::move(storage);
+  else memory_[v] = storage;
 }
 
 void StaticPlan::count_writes() const {

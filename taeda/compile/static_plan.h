@@ -59,7 +59,8 @@ class StaticPlan {
   void run_task(Task& task);
   void run_loop(Task& task);
   void run_single(Task& task);
-  void place_result(const Operand& made, Tensor& result);
+  /// `results`: of the operator.
+  void place_result(const Operand& made, Tensor& result, size_t results);
   void count_writes() const;
   void clear_gradients() noexcept;
   void give_gradients();

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "taeda/core/export.h"
+#include "taeda/core/modes.h"
 
 namespace taeda {
 
@@ -37,6 +38,17 @@ extern TAEDA_API thread_local constinit HostWatch* tls_host_watch
 
 inline void refuse_replay(const char* what) {
   if (tls_host_watch) tls_host_watch->refuse(what);
+}
+
+/// Runs `f` with operators that are kernels alone, which nobody sees but a static call that records.
+template <class F>
+auto below_door(const F& f) {
+  if (TAEDA_UNLIKELY(tls_host_watch != nullptr)) {
+    const BelowAutogradGuard recorded;
+    return f();
+  }
+  const BelowDoorGuard below;
+  return f();
 }
 
 /// Whether the program's code runs when a gradient of `leaf` is there (taeda/autograd).
