@@ -216,6 +216,15 @@ class TAEDA_API Tensor {
             std::optional<MemoryFormat> memory_format = std::nullopt) const;
   Tensor to(const Tensor& other, bool non_blocking = false, bool copy = false) const;
 
+  /// One dimension as an int, which would otherwise become `bool unbiased`.
+  Tensor var(int dim) const {
+    const int64_t d = dim;
+    return var(IntArrayRef(d));
+  }
+  Tensor std(int dim) const {
+    const int64_t d = dim;
+    return std(IntArrayRef(d));
+  }
 #include "taeda/ops/generated/tensor_methods.inc"
 
   const TensorImpl& impl() const {

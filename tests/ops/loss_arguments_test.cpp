@@ -71,6 +71,12 @@ TEST(OddArguments, AreAnsweredOrRefusedAsByLibTorch) {
   EXPECT_THROW(taeda::linalg_vecdot(x, y), Error);
   EXPECT_FALSE(taeda::equal(x, taeda::ones({2}, kLong)));
   EXPECT_EQ(taeda::pad_sequence({flags, x}).scalar_type(), kBool);
+  const Tensor table = taeda::rand({3, 4});
+  for (const Tensor& t : {table.var(0), table.std(0), table.var({0}), taeda::var(table, {0}), taeda::std(table, 0), std::get<0>(taeda::var_mean(table, 0)),
+                          std::get<1>(taeda::std_mean(table, {0}))}) {
+    EXPECT_EQ(t.sizes(), (IntArrayRef{4}));  // a dimension, not `unbiased`
+  }
+  EXPECT_EQ(table.std(false).dim(), 0);
   EXPECT_EQ(taeda::linalg_vecdot(x, x, -2).item<float>(), 2);
   EXPECT_THROW(taeda::linalg_cross(x, y), Error);
   EXPECT_THROW(taeda::linalg_vander(x, 1), Error);
