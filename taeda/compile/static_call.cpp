@@ -138,8 +138,9 @@ void StaticCall::restore(Tensor& t) const {
   }
 }
 
-bool StaticCall::end(const std::vector<Tensor*>& results, const std::vector<uint64_t>& words) {
+bool StaticCall::end(const std::vector<Tensor*>& results, const std::vector<uint64_t>& words, bool numbers_stay) {
   recorder_->stop();
+  if (!numbers_stay) recorder_->refuse_with("the function changes a number, a text or a length that it is given by reference");
   StaticGroup& g = *group_;
   if (!settings_.empty() && g.last->host_changes == detail::host_changes.load()) {
     size_t next = 0;

@@ -45,8 +45,8 @@ class TAEDA_API StaticCall {
   const Tensor& stand_in(size_t i) const;
   /// Makes stand-ins the program's tensors again.
   void restore(Tensor& t) const;
-  /// True when a plan was made of it, which then wants a prototype.
-  bool end(const std::vector<Tensor*>& results, const std::vector<uint64_t>& words);
+  /// True when a plan was made of it, which then wants a prototype. `numbers_stay`: the arguments hold the numbers that they held.
+  bool end(const std::vector<Tensor*>& results, const std::vector<uint64_t>& words, bool numbers_stay);
   void keep_prototype(std::shared_ptr<const void> prototype);
 
  private:
@@ -85,6 +85,10 @@ class StandInFor {
   }
   StandInFor(const StandInFor&) = delete;
   StandInFor& operator=(const StandInFor&) = delete;
+  /// The numbers and texts that the function may have changed.
+  void add_words(std::vector<uint64_t>& words) const {
+    if constexpr (kByReference) walk(value_, [&](const Tensor& t) { words.push_back(t.defined()); }, [&](uint64_t word) { words.push_back(word); });
+  }
   decltype(auto) pass() {
     if constexpr (kByReference) {
       return static_cast<Value&>(value_);
@@ -113,6 +117,12 @@ struct StandIns<std::index_sequence<I...>, Arguments...> : StandInAt<I, Argument
   template <class F>
   decltype(auto) pass_to(const F& f) {
     return f(StandInAt<I, Arguments>::pass()...);
+  }
+  /// What the function gets by a reference that it may write through, tensors left out.
+  std::vector<uint64_t> words() const {
+    std::vector<uint64_t> all;
+    (StandInAt<I, Arguments>::add_words(all), ...);
+    return all;
   }
 };
 
@@ -145,13 +155,14 @@ Result static_call(State& state, const F& f, Arguments&&... arguments) {
     StandIns<std::index_sequence_for<Arguments...>, Arguments...> stands(call, 0, arguments...);
     std::vector<Tensor*> tensors;
     std::vector<uint64_t> words;
+    const std::vector<uint64_t> given = stands.words();
     if constexpr (std::is_void_v<Result>) {
       stands.pass_to(f);
-      call.end(tensors, words);
+      call.end(tensors, words, given == stands.words());
     } else {
       Result result = stands.pass_to(f);
       walk(result, [&](Tensor& t) { tensors.push_back(&t); }, [&](uint64_t word) { words.push_back(word); });
-      if (call.end(tensors, words)) {
+      if (call.end(tensors, words, given == stands.words())) {
         auto prototype = std::make_shared<Result>(result);
         walk(*prototype, [](Tensor& t) { t.reset(); }, [](uint64_t) {});
         call.keep_prototype(std::move(prototype));

@@ -9,7 +9,8 @@ std::array<double, kStepOptions> step_options(const OptimStepArgs& a) {
 }
 
 uint64_t step_switches(const OptimStepArgs& a) {
-  return static_cast<uint64_t>(a.nesterov | a.amsgrad << 1 | a.decoupled << 2 | a.centered << 3 | a.maximize << 4);
+  // A momentum that is not zero has a buffer.
+  return static_cast<uint64_t>(a.nesterov | a.amsgrad << 1 | a.decoupled << 2 | a.centered << 3 | a.maximize << 4 | (a.beta1 != 0) << 5);
 }
 
 namespace {

@@ -237,6 +237,32 @@ TEST(StaticCompile, SchedulersOutsideTakeEffect) {
   for (size_t i = 0; i < ends.size() / 2; ++i) expect_same(ends[i + ends.size() / 2], ends[i]);
 }
 
+TEST(StaticCompile, MomentumThatComesOrGoesIsNoticed) {
+  const auto run = [](auto make, auto options_of) {
+    std::vector<Tensor> ends;
+    for (const bool compiled : {false, true}) {
+      manual_seed(4);
+      nn::Linear model(3, 2);
+      auto optimizer = make(model->parameters());
+      const auto fast = compile([&](const Tensor& x) {
+        optimizer.zero_grad();
+        model(x).square().mean().backward();
+        optimizer.step();
+      }, {.mode = CompileMode::kStatic, .backend = compiled ? CompileBackend::kJit : CompileBackend::kEager});
+      for (int i = 0; i < 18; ++i) {
+        if (i % 6 == 5) options_of(optimizer).momentum(i == 11 ? 0 : 0.9);
+        fast(randn({4, 3}));
+        ends.push_back(model->weight.detach().clone());
+      }
+    }
+    for (size_t i = 0; i < ends.size() / 2; ++i) expect_same(ends[i + ends.size() / 2], ends[i], str("call ", i));
+  };
+  run([](const auto& p) { return optim::SGD(p, optim::SGDOptions(0.1)); },
+      [](optim::SGD& o) -> auto& { return static_cast<optim::SGDOptions&>(o.param_groups()[0].options()); });
+  run([](const auto& p) { return optim::RMSprop(p, optim::RMSpropOptions(0.1)); },
+      [](optim::RMSprop& o) -> auto& { return static_cast<optim::RMSpropOptions&>(o.param_groups()[0].options()); });
+}
+
 TEST(StaticCompile, StateLoadedBetweenCallsIsUsed) {
   std::vector<Tensor> ends;
   for (const bool compiled : {false, true}) {
@@ -519,6 +545,14 @@ TEST(StaticCompile, WhatChangesFromCallToCallIsRefused) {
                     sum = sum + x;
                     return sum;
                   })] { f(ones({3})); }), "keeps a tensor that add made"));
+  EXPECT_TRUE(has(refusal_of([f = fixed([](const Tensor& x, int& rows) {
+                    rows = static_cast<int>(x.size(0));
+                    return x * 2;
+                  })] {
+                    int rows = 0;
+                    f(ones({3}), rows);
+                    EXPECT_EQ(rows, 3);
+                  }), "given by reference"));
   std::vector<Tensor> list;
   EXPECT_TRUE(has(refusal_of([&, f = fixed([&](const Tensor& x) { list.push_back(x); })] { f(ones({3})); }), "keeps an argument"));
 }
