@@ -25,6 +25,9 @@ namespace linalg {}
 
 inline constexpr ScalarType kU8 = kByte, kI8 = kChar, kI16 = kShort, kI32 = kInt, kI64 = kLong;
 
+constexpr ScalarType typeMetaToScalarType(TypeMeta dtype) { return dtype.toScalarType(); }
+constexpr TypeMeta scalarTypeToTypeMeta(ScalarType dtype) { return dtype; }
+
 /// Reductions of losses as operators number them.
 namespace Reduction {
 enum Reduction { None, Mean, Sum, END };

@@ -103,5 +103,10 @@ class Scalar final {
 };
 
 TAEDA_API std::ostream& operator<<(std::ostream& stream, const Scalar& value);
+template <class T>
+  requires is_reduced_float<T>
+std::ostream& operator<<(std::ostream& stream, T value) {
+  return stream << static_cast<float>(value);
+}
 
 }  // namespace taeda

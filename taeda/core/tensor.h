@@ -215,6 +215,11 @@ class TAEDA_API Tensor {
   Tensor to(Device device, ScalarType dtype, bool non_blocking = false, bool copy = false,
             std::optional<MemoryFormat> memory_format = std::nullopt) const;
   Tensor to(const Tensor& other, bool non_blocking = false, bool copy = false) const;
+  Tensor to(TypeMeta dtype, bool non_blocking = false, bool copy = false) const { return to(dtype.toScalarType(), non_blocking, copy); }
+  Tensor to(Device device, TypeMeta dtype, bool non_blocking = false, bool copy = false) const {
+    return to(device, dtype.toScalarType(), non_blocking, copy);
+  }
+  Tensor type_as(const Tensor& other) const { return to(other); }
 
   /// One dimension as an int, which would otherwise become `bool unbiased`.
   Tensor var(int dim) const {
@@ -248,6 +253,12 @@ TAEDA_API std::ostream& print(std::ostream& stream, const Tensor& tensor, int64_
 
 /// Wraps `dim` into [0, ndim). Throws IndexError when it lies outside [-ndim, ndim). A 0-dim tensor counts as 1-dim.
 TAEDA_API int64_t maybe_wrap_dim(int64_t dim, int64_t ndim, const char* op = "dim");
+
+/// The dtype of an operation between tensors and numbers.
+TAEDA_API ScalarType result_type(const Tensor& a, const Tensor& b);
+TAEDA_API ScalarType result_type(const Tensor& a, const Scalar& b);
+TAEDA_API ScalarType result_type(const Scalar& a, const Tensor& b);
+TAEDA_API ScalarType result_type(TensorList tensors);
 
 /// A tensor of uninitialised memory, without passing an operator's door.
 inline Tensor make_tensor(IntArrayRef sizes, ScalarType dtype, Device device = Device()) {

@@ -22,7 +22,7 @@ class TypeMeta final {
   constexpr operator ScalarType() const { return type_; }
   constexpr ScalarType toScalarType() const { return type_; }
   constexpr size_t itemsize() const { return item_size(type_); }
-  std::string_view name() const;
+  TAEDA_API std::string_view name() const;
   friend constexpr bool operator==(TypeMeta a, TypeMeta b) { return a.type_ == b.type_; }
   friend constexpr bool operator==(TypeMeta a, ScalarType b) { return a.type_ == b; }
 

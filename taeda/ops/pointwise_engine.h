@@ -65,11 +65,6 @@ namespace detail {
 /// Throws Error when two dense tensors share some of their memory and are not the same elements: what one writes the other would read.
 TAEDA_API void check_no_partial_overlap(const Tensor& written, const Tensor& read, const char* op);
 }  // namespace detail
-/// The dtype of an operation between tensors and numbers (`torch::result_type`).
-TAEDA_API ScalarType result_type(const Tensor& a, const Tensor& b);
-TAEDA_API ScalarType result_type(const Tensor& a, const Scalar& b);
-TAEDA_API ScalarType result_type(const Scalar& a, const Tensor& b);
-TAEDA_API ScalarType result_type(TensorList tensors);
 /// The shape of two shapes broadcast together. Throws Error when they do not fit.
 TAEDA_API DimVector broadcast_sizes(IntArrayRef a, IntArrayRef b, const char* op);
 /// Converts a gradient to the shape of what was broadcast: sums over the expanded dimensions.

@@ -117,6 +117,20 @@ TEST(TorchCompat, DispatchMacrosAndChecks) {
   }
 }
 
+TEST(TorchCompat, DtypesOfOtherTensors) {
+  const auto x = torch::ones({2}, torch::kDouble), y = torch::ones({2}, torch::kInt);
+  EXPECT_EQ(y.to(x.dtype()).scalar_type(), torch::kDouble);
+  EXPECT_EQ(y.to(torch::kCPU, x.dtype()).scalar_type(), torch::kDouble);
+  EXPECT_FALSE(x.to(x.dtype(), false, true).is_same(x));
+  EXPECT_EQ(x.type_as(y).scalar_type(), torch::kInt);
+  EXPECT_EQ(torch::typeMetaToScalarType(x.dtype()), torch::kDouble);
+  EXPECT_EQ(x.dtype().name(), "double");
+  EXPECT_EQ(torch::result_type(y, 2.5), torch::kFloat);
+  std::ostringstream stream;
+  stream << at::Half(1.5f) << ' ' << at::BFloat16(2.5f);
+  EXPECT_EQ(stream.str(), "1.5 2.5");
+}
+
 TEST(TorchCompat, AccessorsAndBlobs) {
   std::vector<float> data{1, 2, 3, 4, 5, 6};
   torch::Tensor t = torch::from_blob(data.data(), {2, 3});
