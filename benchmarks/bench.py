@@ -79,14 +79,14 @@ def measure(program, pattern, seconds, threads):
                              f"--benchmark_min_time={seconds}"], check=True, capture_output=True, text=True, env=environment(threads))
     unit = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
     clock = "cpu_time" if threads == 1 else "real_time"
-    return {entry["name"]: {"ns": entry[clock] * unit[entry["time_unit"]], "bytes": entry.get("bytes_per_second"),
+    return {entry["name"].removesuffix("/iterations:1"): {"ns": entry[clock] * unit[entry["time_unit"]], "bytes": entry.get("bytes_per_second"),
                             "label": entry.get("label", "")}
             for entry in json.loads(output.stdout or '{"benchmarks": []}')["benchmarks"] if "error_occurred" not in entry}
 
 
 def peak_memory(program, name):
     """The most memory (bytes) that a process had which ran this benchmark alone, or None when the program does not say it."""
-    output = subprocess.run([*program, f"--benchmark_filter=^{re.escape(name)}$", "--benchmark_min_time=0.05"], check=True,
+    output = subprocess.run([*program, f"--benchmark_filter=^{re.escape(name)}(/iterations:1)?$", "--benchmark_min_time=0.05"], check=True,
                             capture_output=True, text=True, env=environment(1))
     found = re.search(r"VmHWM:\s*(\d+) kB", output.stderr)
     return int(found[1]) * 1024 if found else None
