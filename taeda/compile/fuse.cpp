@@ -6,6 +6,7 @@
 
 #include "taeda/compile/fuse_group.h"
 #include "taeda/compile/outer.h"
+#include "taeda/core/overlap.h"
 
 namespace taeda::lazy {
 
@@ -18,21 +19,6 @@ constexpr size_t kMaxOperands = 24, kMaxSteps = 64;
 constexpr int64_t kLongRow = 1 << 16;
 /// Launches that go together.
 constexpr size_t kMaxLaunches = 256;
-
-/// Whether two elements may share memory (an expanded or unfolded tensor): what one writes another would read.
-bool may_overlap(const Geometry& g) {
-  SmallVector<size_t, 8> order;
-  for (size_t d = 0; d < g.ndim; ++d) {
-    if (g.sizes()[d] > 1) order.push_back(d);
-  }
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return g.strides()[a] < g.strides()[b]; });
-  int64_t reach = 0;
-  for (const size_t d : order) {
-    if (g.strides()[d] <= reach) return true;
-    reach += g.strides()[d] * (g.sizes()[d] - 1);
-  }
-  return false;
-}
 
 class Maker {
  public:
@@ -109,7 +95,7 @@ class Maker {
       for (const Operand& o : step.operands) {
         if (o.value == step.operands[0].value && !equal(o.geometry, space)) return false;
       }
-      if (may_overlap(space)) return false;
+      if (detail::may_overlap_itself(space.sizes(), space.strides())) return false;
     }
     const ScalarType compute = computing_dtype(step, call);
     // Numbers wrap to integers narrower than int64, which the operator itself does.

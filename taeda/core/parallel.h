@@ -32,6 +32,12 @@ template <class F>
 void call_range(const void* context, int64_t begin, int64_t end) {
   (*static_cast<const F*>(context))(begin, end);
 }
+#ifdef TAEDA_SMALL_GRAINS
+/// Builds that look for faults cut every loop into as many ranges as there are threads, however short.
+inline int64_t grain_of(int64_t grain_size) { return grain_size == INT64_MAX ? grain_size : 1; }  // INT64_MAX: in one piece
+#else
+inline int64_t grain_of(int64_t grain_size) { return grain_size; }
+#endif
 
 }  // namespace detail
 
@@ -42,12 +48,12 @@ void call_range(const void* context, int64_t begin, int64_t end) {
 template <class F>
 inline void parallel_for(int64_t begin, int64_t end, int64_t grain_size, const F& f) {
   if (begin >= end) return;
-  const int64_t n = end - begin;
-  if (n <= grain_size || n == 1) {
+  const int64_t n = end - begin, grain = detail::grain_of(grain_size);
+  if (n <= grain || n == 1) {
     f(begin, end);
     return;
   }
-  detail::parallel_run(begin, end, grain_size, detail::call_range<F>, &f);
+  detail::parallel_run(begin, end, grain, detail::call_range<F>, &f);
 }
 
 /// Combines f(b, e, identity) over adjoining ranges with combine(x, y), in the order of the ranges.
@@ -55,9 +61,9 @@ template <class T, class F, class Combine>
 inline T parallel_reduce(int64_t begin, int64_t end, int64_t grain_size, const T& identity, const F& f,
                          const Combine& combine) {
   if (begin >= end) return identity;
-  const int64_t n = end - begin;
-  if (n <= grain_size || n == 1) return f(begin, end, identity);
-  const int64_t chunk = detail::parallel_chunk(n, grain_size);
+  const int64_t n = end - begin, grain = detail::grain_of(grain_size);
+  if (n <= grain || n == 1) return f(begin, end, identity);
+  const int64_t chunk = detail::parallel_chunk(n, grain);
   struct alignas(64) Partial {  // a line each: neighbours are written by different threads
     T value;
   };

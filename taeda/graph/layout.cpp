@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "taeda/core/overlap.h"
+
 namespace taeda::graph {
 
 Type type_of(const Tensor& t) { return {t.scalar_type(), t.sizes().vec(), t.strides().vec()}; }
@@ -19,19 +21,7 @@ bool share_elements(const Tensor& a, const Tensor& b) {
   return bytes(a, a.storage_offset()) < bytes(b, end_of(b)) && bytes(b, b.storage_offset()) < bytes(a, end_of(a));
 }
 
-bool overlaps_itself(const Tensor& t) {
-  std::vector<std::pair<int64_t, int64_t>> steps;  // stride and size
-  for (int64_t d = 0; d < t.dim(); ++d) {
-    if (t.size(d) > 1) steps.emplace_back(t.stride(d), t.size(d));
-  }
-  std::sort(steps.begin(), steps.end());
-  int64_t last = 0;
-  for (const auto& [stride, size] : steps) {
-    if (stride <= last) return true;
-    last += stride * (size - 1);
-  }
-  return false;
-}
+bool overlaps_itself(const Tensor& t) { return detail::may_overlap_itself(t.sizes(), t.strides()); }
 
 Tensor copy_as_laid_out(const Tensor& t) {
   const Tensor copy = make_tensor_strided(t.sizes(), t.strides(), t.scalar_type());

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "cpu/pointwise_ids.h"
+#include "taeda/core/overlap.h"
 #include "taeda/cpu/pointwise_abi.h"
 #include "taeda/ops/finite.h"
 #include "taeda/ops/pointwise_convert.h"
@@ -222,7 +223,9 @@ void execute(int id, ScalarType compute_dtype, const TensorImpl& out, const Inpu
     }
   }
   iteration.finish();
-  iteration.run(kPointwiseGrain, job);
+  // Elements that share memory are written in their order, by one thread.
+  const bool ordered = out.numel > detail::grain_of(kPointwiseGrain) && detail::may_overlap_itself(out.sizes(), out.strides());
+  iteration.run(ordered ? INT64_MAX : kPointwiseGrain, job);
 }
 
 namespace {
