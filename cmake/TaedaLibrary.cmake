@@ -13,6 +13,18 @@ set(taeda_private_dependencies taeda_dep::hwy taeda_dep::dnnl taeda_dep::openbla
 
 # It includes the headers of modules with another meaning of one macro.
 set_source_files_properties("${CMAKE_CURRENT_SOURCE_DIR}/taeda/nn/instantiate.cpp" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+# Rooms and operators whose own code is not what takes the time (their kernels' is): small rather than unrolled. GCC 12 then warns of
+# variables in std::optional that are set.
+string(JOIN "|" taeda_small_operators
+  advanced_index attention batch_norm conv distance einsum embedding_bag fold grid_sample inplace_view interpolate linalg linalg_more
+  linalg_solve loss_class loss_ctc loss_functional loss_margin mask_index multi_head pad pixel pointwise_composite pool pool_forms print
+  random_factory ranges reduce_minmax reduce_moments reduce_norm scan sequences sort statistics unique unpool view_alias windows)
+set(taeda_small_sources ${taeda_sources})
+list(FILTER taeda_small_sources INCLUDE REGEX "/taeda/(\
+(nn|io|train|graph)/|data/(csv|idx|image_folder|table_encoder|text)|autograd/(gradcheck|functional)|compile/explain|\
+optim/(lbfgs|schedulers)|ops/(${taeda_small_operators})[.]cpp$)")
+set_source_files_properties(${taeda_small_sources} PROPERTIES COMPILE_OPTIONS
+  "$<$<NOT:$<CONFIG:Debug>>:-Os>;$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>")
 add_library(taeda_objects OBJECT ${taeda_sources} ${taeda_generated_sources})
 target_include_directories(taeda_objects PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}" "${TAEDA_GENERATED_DIR}")
 target_link_libraries(taeda_objects PRIVATE taeda_flags ${taeda_private_dependencies} taeda_dep::fmt taeda_dep::json)
@@ -35,6 +47,10 @@ if(TAEDA_SHARED)
     target_link_options(taeda PRIVATE -Wl,--no-undefined)
   endif()
   target_link_options(taeda PRIVATE -Wl,--as-needed)
+  if(TAEDA_PACKS_RELOCATIONS)
+    set_target_properties(taeda PROPERTIES TAEDA_OTHER_LINKER ON)
+    target_link_options(taeda PRIVATE -fuse-ld=bfd -Wl,-z,pack-relative-relocs)
+  endif()
   # Calls between the library's own functions are direct, though others may call them too: no table to jump through.
   target_link_options(taeda PRIVATE -Wl,-Bsymbolic-functions)
   add_library(taeda::taeda ALIAS taeda)

@@ -22,9 +22,13 @@ void Error::add_context(const std::string& context) { what_ = context + ": " + w
 
 namespace detail {
 
-TextStream::TextStream() : stream_(new std::ostringstream) {}
-TextStream::~TextStream() { delete stream_; }
-std::string TextStream::take() { return std::move(static_cast<std::ostringstream&>(*stream_)).str(); }
+void write_text(std::ostream& stream, const void* text) { stream << static_cast<const char*>(text); }
+void manipulate(std::ostream& stream, const void* manipulator) { stream << reinterpret_cast<std::ios_base& (*)(std::ios_base&)>(manipulator); }
+std::string concatenate(std::initializer_list<Piece> pieces) {
+  std::ostringstream stream;
+  for (const Piece& piece : pieces) piece.write(stream, piece.value);
+  return std::move(stream).str();
+}
 
 void throw_error(ErrorKind kind, SourceLocation where, std::string message) {
   switch (kind) {

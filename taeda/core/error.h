@@ -3,6 +3,7 @@
 #pragma once
 
 #include <exception>
+#include <initializer_list>
 #include <ostream>
 #include <string>
 #include <utility>
@@ -12,27 +13,29 @@
 namespace taeda {
 
 namespace detail {
-/// A string stream behind a pointer: <sstream> would be compiled in every program.
-class TAEDA_API TextStream {
- public:
-  TextStream();
-  TextStream(const TextStream&) = delete;
-  TextStream& operator=(const TextStream&) = delete;
-  ~TextStream();
-  std::ostream& stream() { return *stream_; }
-  std::string take();
+template <class T>
+void write_piece(std::ostream& stream, const void* value) {
+  stream << *static_cast<const T*>(value);
+}
+TAEDA_API void write_text(std::ostream& stream, const void* text);
+TAEDA_API void manipulate(std::ostream& stream, const void* manipulator);  // std::hex and its like
+/// A reference to something that can be streamed, without its type: one function puts any text together.
+struct Piece {
+  const void* value;
+  void (*write)(std::ostream&, const void*);
 
- private:
-  std::ostream* stream_;
+  Piece(const char* text) : value(text), write(write_text) {}
+  Piece(std::ios_base& (*manipulator)(std::ios_base&)) : value(reinterpret_cast<const void*>(manipulator)), write(manipulate) {}
+  template <class T>
+  Piece(const T& v) : value(&v), write(write_piece<T>) {}
 };
+TAEDA_API std::string concatenate(std::initializer_list<Piece> pieces);
 }  // namespace detail
 
 /// Concatenates the streamed forms of its arguments.
 template <class... Args>
-std::string str(const Args&... args) {
-  detail::TextStream text;
-  (void)(text.stream() << ... << args);
-  return text.take();
+inline std::string str(const Args&... args) {
+  return detail::concatenate({detail::Piece(args)...});
 }
 inline std::string str() { return {}; }
 inline std::string str(const char* text) { return text; }
