@@ -16,13 +16,15 @@ set_source_files_properties("${CMAKE_CURRENT_SOURCE_DIR}/taeda/nn/instantiate.cp
 # Rooms and operators whose own code is not what takes the time (their kernels' is): small rather than unrolled. GCC 12 then warns of
 # variables in std::optional that are set.
 string(JOIN "|" taeda_small_operators
-  advanced_index attention batch_norm conv distance einsum embedding_bag fold grid_sample inplace_view interpolate linalg linalg_more
-  linalg_solve loss_class loss_ctc loss_functional loss_margin mask_index multi_head pad pixel pointwise_composite pool pool_forms print
-  random_factory ranges reduce_minmax reduce_moments reduce_norm scan sequences sort statistics unique unpool view_alias windows)
-set(taeda_small_sources ${taeda_sources})
+  advanced_index attention batch_norm conv distance einsum embedding_bag fold from_data gradient grid_sample inplace_view interpolate
+  linalg linalg_more linalg_solve loss_class loss_ctc loss_functional loss_margin mask_index masked multi_head norm pad pixel
+  pointwise_composite pool pool_forms print random_factory ranges rearrange reduce_minmax reduce_moments reduce_norm registry rnn
+  rnn_layers scan sequences softmax sort statistics unique unpool view_alias windows
+  generated/pointwise_bessel generated/pointwise_integer generated/pointwise_rounding generated/pointwise_special)
+set(taeda_small_sources ${taeda_sources} ${taeda_generated_sources})
 list(FILTER taeda_small_sources INCLUDE REGEX "/taeda/(\
-(nn|io|train|graph)/|data/(csv|idx|image_folder|table_encoder|text)|autograd/(gradcheck|functional)|compile/explain|\
-optim/(lbfgs|schedulers)|ops/(${taeda_small_operators})[.]cpp$)")
+(nn|io|train|graph)/|data/(csv|idx|image_folder|table_encoder|text)|autograd/(anomaly|functional|gradcheck)|compile/explain|\
+optim/(lbfgs|matrix_rules|schedulers)|ops/(${taeda_small_operators})[.]cpp$)")
 set_source_files_properties(${taeda_small_sources} PROPERTIES COMPILE_OPTIONS
   "$<$<NOT:$<CONFIG:Debug>>:-Os>;$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>")
 add_library(taeda_objects OBJECT ${taeda_sources} ${taeda_generated_sources})

@@ -178,6 +178,8 @@ template <int kBits, class T>
 Value<T> shift_right_logical(Value<T> a) { return Value<T>::of(add(ExprOp::kShiftRightLogical, kTypeOf<T>, a.id, -1, -1, kBits)); }
 template <class V>
 MaskOf<V> float_mask(Truth m) { return m; }
+/// Generated code has no branches: it computes both sides of a select.
+inline bool any(Truth) { return true; }
 
 template <class T>
 struct FloatFormat;

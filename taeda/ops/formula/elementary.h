@@ -142,11 +142,20 @@ struct pow_call {
   static TAEDA_FORMULA_MEMBER V call(V x, V y) { return wide::pow(x, y); }
 };
 }  // namespace wide
+/// x^y as C99 defines it; the common powers 1, 2 and 3 are products.
 template <class V>
 TAEDA_FORMULA V pow(V x, V y) {
-  if constexpr (kIsFloat<V>) return via_double<wide::pow_call>(x, y);
-  else if constexpr (kIsFloating<V>) return map_lanes<scalar::pow>(x, y);
-  else return map_lanes<scalar::ipow>(x, y);
+  if constexpr (!kIsFloating<V>) {
+    return map_lanes<scalar::ipow>(x, y);
+  } else {
+    const MaskOf<V> one = y == V(1.0), two = y == V(2.0), other = !(one | two | (y == V(3.0)));
+    V result = select(one, x, select(two, x * x, x * x * x));
+    if (any(other)) {
+      if constexpr (kIsFloat<V>) result = select(other, via_double<wide::pow_call>(x, y), result);
+      else result = select(other, map_lanes<scalar::pow>(x, y), result);
+    }
+    return result;
+  }
 }
 
 #undef TAEDA_VIA_DOUBLE_1
