@@ -22,27 +22,15 @@ namespace {
 using namespace bench;  // NOLINT(google-build-using-namespace)
 using Call = std::function<Tensor()>;
 
-template <class Optimizer, class Loss>
-Call training(std::vector<Tensor> parameters, Loss loss) {
-  const auto optimizer = std::make_shared<Optimizer>(std::move(parameters), 1e-3);
-  return [=]() mutable {
-    optimizer->zero_grad();
-    Tensor l = loss();
-    l.backward();
-    optimizer->step();
-    return l;
-  };
-}
-
 Call mlp() {
   nn::Sequential model(nn::Linear(64, 64), nn::ReLU(), nn::Linear(64, 64), nn::ReLU(), nn::Linear(64, 10));
   const Tensor x = torch::randn({1, 64}), y = torch::full({1}, 3, torch::kLong);
-  return training<torch::optim::Adam>(model->parameters(), [=]() mutable { return torch::cross_entropy_loss(model->forward(x), y); });
+  return training<torch::optim::Adam>(model->parameters(), 1e-3, [=]() mutable { return torch::cross_entropy_loss(model->forward(x), y); });
 }
 Call gpt() {
   const auto model = std::make_shared<Gpt>();
   const auto text = [] { return torch::randint(0, kVocabulary, {kBatch, kBlock}, torch::kLong); };
-  return training<torch::optim::AdamW>(model->parameters(), [model, x = text(), y = text()] {
+  return training<torch::optim::AdamW>(model->parameters(), 1e-3, [model, x = text(), y = text()] {
     return torch::cross_entropy_loss(model->forward(x).view({-1, kVocabulary}), y.view({-1}));
   });
 }

@@ -5,10 +5,12 @@
 #include <vector>
 
 #include "benchmarks/backends.h"
+#include "benchmarks/networks.h"
 
 namespace {
 
 using namespace taeda;  // NOLINT(google-build-using-namespace)
+using bench::training;
 using Call = std::function<Tensor()>;
 
 /// A closure that does not record gradients.
@@ -20,19 +22,6 @@ Call plain(F f) {
   };
 }
 Tensor parameter(IntArrayRef sizes) { return randn(sizes).mul_(0.1).requires_grad_(true); }
-
-/// A closure that computes a loss, goes backward, and takes a step.
-template <class Optimizer, class Loss>
-Call training(std::vector<Tensor> parameters, double lr, Loss loss) {
-  const auto optimizer = std::make_shared<Optimizer>(std::move(parameters), lr);
-  return [=]() mutable {
-    optimizer->zero_grad();
-    Tensor l = loss();
-    l.backward();
-    optimizer->step();
-    return l;
-  };
-}
 
 struct Function {
   const char* name;

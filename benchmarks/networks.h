@@ -1,8 +1,10 @@
-// Networks that several benchmarks share: a character GPT and ResNet-50.
+// What several benchmarks share: a character GPT, ResNet-50, a training step.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "benchmarks/peer.h"
@@ -11,6 +13,19 @@ namespace bench {
 
 using torch::Tensor;
 namespace nn = torch::nn;
+
+/// A closure that computes a loss, goes backward, and takes a step.
+template <class Optimizer, class Loss>
+std::function<Tensor()> training(std::vector<Tensor> parameters, double lr, Loss loss) {
+  const auto optimizer = std::make_shared<Optimizer>(std::move(parameters), lr);
+  return [=]() mutable {
+    optimizer->zero_grad();
+    Tensor l = loss();
+    l.backward();
+    optimizer->step();
+    return l;
+  };
+}
 
 inline constexpr int64_t kWidth = 128, kHeads = 4, kBlock = 64, kBatch = 12, kVocabulary = 65;
 

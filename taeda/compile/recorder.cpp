@@ -6,9 +6,9 @@
 
 #include "taeda/compile/background.h"
 #include "taeda/compile/log.h"
+#include "taeda/compile/record_step.h"
 #include "taeda/compile/state.h"
 #include "taeda/core/call_site.h"
-#include "taeda/core/generator.h"
 #include "taeda/ops/registry.h"
 
 namespace taeda::lazy {
@@ -41,14 +41,6 @@ struct Own {
   }
 };
 thread_local constinit Own tls_own;
-
-std::vector<uint8_t> generator_state() {
-  GeneratorImpl& generator = cpu_generator();
-  const std::lock_guard lock(generator.mutex_);
-  return generator.state_bytes();
-}
-
-const TensorImpl& counted(const TensorImpl& t) { return t.view_base && t.view_base->untracked ? *t.view_base : t; }
 
 }  // namespace
 
@@ -277,7 +269,7 @@ void CallRecorder::take_step(Step& step, capture::Call& call) {
     TensorImpl& t = *call.tensors[w.operand];
     if (w.versions) t.storage->version.fetch_add(w.versions, std::memory_order_relaxed);
     if (w.writes) t.storage->writes.fetch_add(w.writes, std::memory_order_relaxed);
-    if (w.own_versions) const_cast<TensorImpl&>(counted(t)).own_version.fetch_add(w.own_versions, std::memory_order_relaxed);
+    if (w.own_versions) counted(t).own_version.fetch_add(w.own_versions, std::memory_order_relaxed);
     watch(step.operands[w.operand].value);
   }
   for (const ResultStorage& s : step.result_storages) {
@@ -315,30 +307,16 @@ void CallRecorder::prepare_record(const capture::Call& call) {
     before_.push_back({});
     if (!t) continue;
     o.geometry = Geometry(*t);
-    before_.back() = {t->storage->version.load(), t->storage->writes.load(), counted(*t).own_version.load()};
+    before_.back() = counters_of(*t);
   }
-  generator_before_ = [&] {
-    const BelowDoorGuard below;
-    return generator_state();
-  }();
+  generator_before_ = generator_state();
 }
 
 void CallRecorder::record(capture::Call& call) {
   kernel_runs_.store(false, std::memory_order_relaxed);
   const std::lock_guard lock(mutex_);
   if (failed_) return;
-  auto step = std::make_unique<Step>();
-  step->target = call.target;
-  step->default_dtype = default_scalar_type();
-  step->words.assign(call.words.begin(), call.words.end());
-  step->number_count = call.numbers.size();
-  step->numbers.assign(call.numbers.begin(), call.numbers.end());
-  step->operands = recorded_operands_;
-  step->values_before = static_cast<int32_t>(segment_.values.size());
-  step->source = call.source;
-  step->generators.assign(call.generators.begin(), call.generators.end());
-  step->random = std::string_view(call.target.info ? call.target.info->schema : "").find("Generator?") != std::string_view::npos ||
-                 generator_state() != generator_before_;
+  std::unique_ptr<Step> step = make_step(call, recorded_operands_, segment_.values.size(), generator_before_);
   note_writes(*step, call);
   const bool fresh = place_results(*step, call);
   if (!fresh) {
@@ -367,18 +345,15 @@ void CallRecorder::record(capture::Call& call) {
 void CallRecorder::note_writes(Step& step, const capture::Call& call) {
   std::vector<const StorageImpl*> seen;
   for (uint32_t i = 0; i < call.tensors.size(); ++i) {
-    const TensorImpl* t = call.tensors[i];
-    if (!t) continue;
-    const Before& b = before_[i];
-    Write w{i, t->storage->version.load() - b.version, t->storage->writes.load() - b.writes, counted(*t).own_version.load() - b.own_version};
-    const bool said = std::find(call.written.begin(), call.written.end(), i) != call.written.end();
-    if (!said && w.versions == 0 && w.writes == 0) continue;
-    if (std::find(seen.begin(), seen.end(), t->storage.get()) != seen.end()) {
-      w.versions = w.writes = 0;  // counted with the first view of the storage
-      if (w.own_versions == 0) continue;
+    std::optional<Write> w = write_of(call, i, before_[i]);
+    if (!w) continue;
+    const StorageImpl* storage = call.tensors[i]->storage.get();
+    if (std::find(seen.begin(), seen.end(), storage) != seen.end()) {
+      w->versions = w->writes = 0;  // counted with the first view of the storage
+      if (w->own_versions == 0) continue;
     }
-    seen.push_back(t->storage.get());
-    step.writes.push_back(w);
+    seen.push_back(storage);
+    step.writes.push_back(*w);
   }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "taeda/compile/plan.h"
+#include "taeda/compile/record_step.h"
 
 namespace taeda::lazy {
 
@@ -49,11 +50,6 @@ class CallRecorder final : public capture::Recorder, public StorageWatcher {
   void touch(StorageImpl& storage) override;
 
  private:
-  /// Counters of an argument before the kernel ran.
-  struct Before {
-    uint32_t version, writes, own_version;
-  };
-
   const char* refusal(const capture::Call& call);
   void number(const capture::Call& call);
   int32_t known_number(const StorageImpl* s) const;
@@ -94,7 +90,7 @@ class CallRecorder final : public capture::Recorder, public StorageWatcher {
   SmallVector<int32_t, 16> operand_values_;  ///< of the call at hand
   bool escaped_ = false;                     ///< the call at hand has a tensor whose raw pointer the program holds
   std::vector<Operand> recorded_operands_;
-  std::vector<Before> before_;
+  std::vector<Counters> before_;              ///< of the arguments, before the kernel ran
   std::vector<uint8_t> generator_before_;
 };
 

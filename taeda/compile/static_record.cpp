@@ -9,7 +9,6 @@
 #include "taeda/compile/fuse_group.h"
 #include "taeda/compile/log.h"
 #include "taeda/core/call_site.h"
-#include "taeda/core/generator.h"
 #include "taeda/core/node.h"
 #include "taeda/ops/registry.h"
 
@@ -18,15 +17,6 @@ namespace taeda::lazy {
 namespace {
 
 thread_local constinit char tls_thread_mark = 0;
-
-std::vector<uint8_t> generator_state() {
-  const BelowDoorGuard below;
-  GeneratorImpl& generator = cpu_generator();
-  const std::lock_guard lock(generator.mutex_);
-  return generator.state_bytes();
-}
-
-const TensorImpl& counted(const TensorImpl& t) { return t.view_base && t.view_base->untracked ? *t.view_base : t; }
 
 struct UsedUp final : autograd::Node {
   std::string name() const override { return "StaticCallBackward0"; }
@@ -234,7 +224,7 @@ capture::Answer StaticRecorder::begin(capture::Call& call) {
   for (TensorImpl* t : call.tensors) {
     operands_.push_back(t ? number_of(t->storage, Origin::kCaptured) : -1);
     geometries_.push_back(t ? Geometry(*t) : Geometry());
-    before_.push_back(t ? Before{t->storage->version.load(), t->storage->writes.load(), counted(*t).own_version.load()} : Before{});
+    before_.push_back(t ? counters_of(*t) : Counters{});
     for (TensorImpl* held : {t, t && t->view_base ? t->view_base.get() : nullptr}) {
       if (!held || record_->values[static_cast<size_t>(operands_.back())].origin != Origin::kCaptured || stand_in(held)) continue;
       if (seen_.try_emplace(held, operands_.back()).second) tensors_.emplace_back(IntrusivePtr<TensorImpl>::share(held));
@@ -262,34 +252,15 @@ void StaticRecorder::check_history(const capture::Call& call) const {
 
 void StaticRecorder::record(capture::Call& call) {
   kernel_runs_ = false;
-  auto step = std::make_unique<Step>();
-  step->target = call.target;
-  step->default_dtype = default_scalar_type();
-  step->words.assign(call.words.begin(), call.words.end());
-  step->number_count = call.numbers.size();
-  step->numbers.assign(call.numbers.begin(), call.numbers.end());
-  for (size_t i = 0; i < operands_.size(); ++i) step->operands.push_back({operands_[i], geometries_[i]});
-  step->values_before = static_cast<int32_t>(record_->values.size());
-  step->source = call.source;
-  step->generators.assign(call.generators.begin(), call.generators.end());
-  step->random = std::string_view(call.target.info ? call.target.info->schema : "").find("Generator?") != std::string_view::npos ||
-                 generator_state() != generator_before_;
-  note_writes(*step, call);
+  std::vector<Operand> operands;
+  for (size_t i = 0; i < operands_.size(); ++i) operands.push_back({operands_[i], geometries_[i]});
+  std::unique_ptr<Step> step = make_step(call, std::move(operands), record_->values.size(), generator_before_);
+  for (uint32_t i = 0; i < call.tensors.size(); ++i) {
+    if (const std::optional<Write> w = write_of(call, i, before_[i])) step->writes.push_back(*w);
+  }
   if (!note_results(*step, call)) refuse_with(str(call.target.name, " returns or reshapes one of its arguments"));
   record_->steps.push_back(std::move(step));
   if (record_->steps.size() % 64 == 0) forget_dead();
-}
-
-/// What the kernel wrote: what the call says, and arguments whose counters moved.
-void StaticRecorder::note_writes(Step& step, const capture::Call& call) {
-  for (uint32_t i = 0; i < call.tensors.size(); ++i) {
-    const TensorImpl* t = call.tensors[i];
-    if (!t) continue;
-    const Before& b = before_[i];
-    const Write w{i, t->storage->version.load() - b.version, t->storage->writes.load() - b.writes, counted(*t).own_version.load() - b.own_version};
-    const bool said = std::find(call.written.begin(), call.written.end(), i) != call.written.end();
-    if (said || w.versions != 0 || w.writes != 0) step.writes.push_back(w);
-  }
 }
 
 /// False when a result shares memory with an argument, or an argument changed its geometry.

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "taeda/compile/trace.h"
+#include "taeda/compile/record_step.h"
 #include "taeda/core/host_watch.h"
 
 namespace taeda::lazy {
@@ -113,14 +113,10 @@ class StaticRecorder final : public capture::Recorder, public StorageWatcher, pu
   void refuse(const char* what) override;
 
  private:
-  struct Before {
-    uint32_t version, writes, own_version;
-  };
   int32_t number_of(const IntrusivePtr<StorageImpl>& storage, Origin origin);
   void watch(const IntrusivePtr<StorageImpl>& storage);
   void forget_dead();
   void check_history(const capture::Call& call) const;
-  void note_writes(Step& step, const capture::Call& call);
   bool note_results(Step& step, const capture::Call& call);
   void end_leaves();
   void end_captured();
@@ -145,7 +141,7 @@ class StaticRecorder final : public capture::Recorder, public StorageWatcher, pu
   std::vector<Tensor> used_up_;  ///< roots of a backward that freed the graph
   std::vector<int32_t> operands_;
   std::vector<Geometry> geometries_;
-  std::vector<Before> before_;
+  std::vector<Counters> before_;
   std::vector<uint8_t> generator_before_;
   std::mutex mutex_;  ///< guards the refusal, which other threads may set
 };
