@@ -3,6 +3,8 @@
 // one of LLVM with the same rounding.
 #include "taeda/jit/codegen.h"
 
+#include <algorithm>
+
 #include <llvm/IR/Intrinsics.h>
 
 namespace taeda::jit {
@@ -175,22 +177,27 @@ Value* CodeGenerator::lanes(const Expr& e, Value* a, Value* b) {
   return b_.CreateAlignedLoad(type, args[0], llvm::Align(64));
 }
 
-Value* CodeGenerator::lanes_where(const Expr& e) {
-  Value *mask = at(e.a), *otherwise = at(e.c);
+/// `make()` in the lanes of `mask`, not computed where no lane is set.
+template <class Make>
+Value* CodeGenerator::where(Value* mask, const Make& make, Value* otherwise) {
   llvm::Function* f = b_.GetInsertBlock()->getParent();
   auto* rare = llvm::BasicBlock::Create(module_.getContext(), "", f);
   auto* join = llvm::BasicBlock::Create(module_.getContext(), "", f);
   llvm::BasicBlock* common = b_.GetInsertBlock();
   b_.CreateCondBr(b_.CreateOrReduce(mask), rare, join);
   b_.SetInsertPoint(rare);
-  Value* mapped = b_.CreateSelect(mask, lanes(e, at(e.b), nullptr), otherwise);
+  Value* chosen = b_.CreateSelect(mask, make(), otherwise);
   llvm::BasicBlock* from = b_.GetInsertBlock();
   b_.CreateBr(join);
   b_.SetInsertPoint(join);
   llvm::PHINode* result = b_.CreatePHI(otherwise->getType(), 2);
   result->addIncoming(otherwise, common);
-  result->addIncoming(mapped, from);
+  result->addIncoming(chosen, from);
   return result;
+}
+
+Value* CodeGenerator::lanes_where(const Expr& e) {
+  return where(at(e.a), [&] { return lanes(e, at(e.b), nullptr); }, at(e.c));
 }
 
 Value* CodeGenerator::wrap(Value* v, ScalarType dtype) {
@@ -254,7 +261,8 @@ Value* CodeGenerator::emit(const Expr& e) {
     case ExprOp::kOr: return b_.CreateOr(a, b);
     case ExprOp::kXor: return b_.CreateXor(a, b);
     case ExprOp::kNot: return b_.CreateNot(a);
-    case ExprOp::kSelect: return b_.CreateSelect(a, b, at(e.c));
+    case ExprOp::kSelect:
+    case ExprOp::kBranch: return b_.CreateSelect(a, b, at(e.c));
     case ExprOp::kToBits:
     case ExprOp::kFromBits: return b_.CreateBitCast(a, type);
     case ExprOp::kShiftLeft: return b_.CreateShl(a, shift);
@@ -275,6 +283,48 @@ Value* CodeGenerator::emit(const Expr& e) {
     case ExprOp::kRoundFloat: return round(a, e.dtype);
   }
   return nullptr;
+}
+
+namespace {
+/// The nodes that each branch alone needs, by the branch's node; in the last place those that every vector needs.
+std::vector<std::vector<int32_t>> blocks_of(const kernel::ExprProgram& program) {
+  const size_t count = program.nodes.size();
+  std::vector<size_t> block(count + 1, 0);  // 0: not needed
+  const auto use = [&](int32_t node, size_t in) {
+    if (node < 0) return;
+    size_t& b = block[static_cast<size_t>(node)];
+    if (b == 0) b = in;
+    while (b != in) (b < in ? b : in) = block[std::min(b, in)];  // the innermost that encloses both; outer ones have higher numbers
+  };
+  for (const auto& s : program.stores) use(s.value, count);
+  std::vector<std::vector<int32_t>> nodes(count + 1);
+  for (size_t k = count; k-- > 0;) {
+    if (block[k] == 0) continue;
+    const Expr& e = program.nodes[k];
+    use(e.a, block[k]);
+    use(e.b, e.op == ExprOp::kBranch ? k : block[k]);
+    use(e.c, block[k]);
+    nodes[block[k]].push_back(static_cast<int32_t>(k));
+  }
+  for (auto& list : nodes) std::reverse(list.begin(), list.end());
+  return nodes;
+}
+}  // namespace
+
+void CodeGenerator::emit_block(const kernel::ExprProgram& program, size_t block) {
+  for (const int32_t id : blocks_[block]) {
+    const auto k = static_cast<size_t>(id);
+    const Expr& e = program.nodes[k];
+    if (values_[k] != nullptr) continue;
+    if (e.op != ExprOp::kBranch) {
+      values_[k] = emit(e);
+      continue;
+    }
+    values_[k] = where(at(e.a), [&] {
+      emit_block(program, k);
+      return at(e.b);
+    }, at(e.c));
+  }
 }
 
 void CodeGenerator::generate(const kernel::ExprProgram& program, const std::string& name) {
@@ -315,9 +365,8 @@ void CodeGenerator::generate(const kernel::ExprProgram& program, const std::stri
     p->addIncoming(bases[k], head);
     pointers_.push_back(p);
   }
-  for (size_t k = 0; k < program.nodes.size(); ++k) {
-    if (values_[k] == nullptr) values_[k] = emit(program.nodes[k]);
-  }
+  blocks_ = blocks_of(program);
+  emit_block(program, program.nodes.size());
   for (size_t k = 0; k < program.stores.size(); ++k) {
     const auto& s = program.stores[k];
     store(at(s.value), s.dtype, pointers_[program.sources.size() + k]);

@@ -32,6 +32,9 @@ class CodeGenerator {
   Value* intrinsic(unsigned id, Value* a, Value* b = nullptr);
   Value* lanes(const kernel::Expr& e, Value* a, Value* b);
   Value* lanes_where(const kernel::Expr& e);
+  template <class Make>
+  Value* where(Value* mask, const Make& make, Value* otherwise);
+  void emit_block(const kernel::ExprProgram& program, size_t block);
   llvm::Function* lane_loop(llvm::Type* element, bool two);
   Value* wrap(Value* v, ScalarType dtype);
   Value* float_to_int(Value* v);
@@ -43,6 +46,7 @@ class CodeGenerator {
   cpu::SimdTarget target_;
   unsigned lanes_;
   std::vector<Value*> values_, pointers_;
+  std::vector<std::vector<int32_t>> blocks_;  ///< nodes by the branch that computes them; the last: those of every vector
   Value *numbers_ = nullptr, *functions_ = nullptr;
 };
 

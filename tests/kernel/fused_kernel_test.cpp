@@ -32,6 +32,31 @@ TEST(FusedKernel, ChainOfActivationsEqualsEager) {
   }
 }
 
+// Generated code computes a power by logarithms only where some exponent of a vector is not 1, 2 or 3; what both sides of that branch
+// need lies before it.
+TEST(FusedKernel, BranchesOfPowersEqualEager) {
+  for (const ScalarType dtype : {kFloat, kDouble}) {
+    for (const double scalar : {1.0, 2.0, 3.0, 2.5, -1.0, 0.0}) {
+      const Tensor x = numbers({1003}, dtype);
+      const Tensor some = where(arange(1003).remainder(97) == 0, 0.7, 2.0).to(dtype), all = numbers({1003}, dtype).round();
+      const Tensor inner = pow(abs(x), some), outer = pow(inner, Scalar(scalar)), other = pow(inner + 1, all);
+      Kernel k("powers");
+      const Id in = k.input(dtype), in_some = k.input(dtype), in_all = k.input(dtype), one = k.constant(1, dtype), given = k.param(dtype);
+      const Id a = k.call("Pow", dtype, {k.call("Abs", dtype, {in}), in_some});
+      const Id b = k.call("Pow", dtype, {a, given});
+      const Id c = k.call("Pow", dtype, {k.call("Add", dtype, {a, one}, {1}), in_all});
+      k.output(k.call("Add", dtype, {k.call("Mul", dtype, {b, a}), c}, {1}), dtype);
+      k.output(b, dtype);
+      for (const Backend backend : backends()) {
+        const Tensor sum = empty({1003}, dtype), power = empty({1003}, dtype);
+        run_over(*compile_kernel(k, backend), x.sizes(), {x, some, all, sum, power}, {scalar});
+        EXPECT_TRUE(same_bits(sum, outer * inner + other)) << dtype << ' ' << scalar;
+        EXPECT_TRUE(same_bits(power, outer)) << dtype << ' ' << scalar;
+      }
+    }
+  }
+}
+
 TEST(FusedKernel, StridedAndBroadcastOperandsEqualEager) {
   const Tensor a = numbers({40, 30}).t(), b = numbers({1, 40}), c = numbers({30, 80}).slice(1, 0, 80, 2), d = numbers({30, 1});
   const Tensor expected = where(a > b, a * c, c - d);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "taeda/core/scalar_type.h"
@@ -25,6 +26,7 @@ enum class ExprOp : uint8_t {
   kLt, kLe, kGt, kGe, kEq, kNe,    ///< false where unordered, but kNe true
   kAnd, kOr, kXor, kNot,           ///< of masks or integers
   kSelect,                         ///< a ? b : c
+  kBranch,                         ///< the same; what b alone needs is computed only where some lane of a is set
   kToBits, kFromBits,
   kShiftLeft, kShiftRight, kShiftRightLogical,  ///< by `bits`
   kWiden, kNarrow,                 ///< f32 to f64 and back
@@ -70,6 +72,9 @@ class ExprBuilder {
   int32_t function(LaneFunction f);
   int32_t constant(ExprType type, int64_t bits);
   const Expr& at(int32_t id) const { return program_.nodes[static_cast<size_t>(id)]; }
+  /// Selects by this mask are branches from here on.
+  void branch_on(int32_t mask) { branches_.insert(mask); }
+  bool branches_on(int32_t mask) const { return branches_.contains(mask); }
 
   /// The builder that formulas traced by this thread add to.
   static ExprBuilder*& current();
@@ -80,6 +85,7 @@ class ExprBuilder {
   };
   ExprProgram& program_;
   std::unordered_map<Expr, int32_t, Hash> known_;
+  std::unordered_set<int32_t> branches_;
 };
 
 /// The formula of one pointwise kernel: gives the result's node; null where the compute type does not have it.

@@ -10,7 +10,7 @@
 namespace taeda::kernel {
 
 /// Goes up with every change of the vocabulary or of the calling convention: a plug-in of another number is not used.
-inline constexpr int kJitAbi = 2;
+inline constexpr int kJitAbi = 3;
 
 /// Asks for one relocatable object with a function `<name>.<k>` for each program:
 ///   void f(char* const* ptrs, const int64_t* steps, int64_t vectors, const char* numbers, LaneFunction const* functions)

@@ -83,7 +83,8 @@ inline Truth operator!(Truth a) { return {add(ExprOp::kNot, ExprType::kMask, a.i
 
 template <class T>
 Value<T> select(Truth m, Value<T> a, std::type_identity_t<Value<T>> b) {
-  return Value<T>::of(add(ExprOp::kSelect, kTypeOf<T>, m.id, a.id, b.id));
+  const bool branch = ExprBuilder::current()->branches_on(m.id);
+  return Value<T>::of(add(branch ? ExprOp::kBranch : ExprOp::kSelect, kTypeOf<T>, m.id, a.id, b.id));
 }
 template <class T>
 Value<T> fma(Value<T> a, std::type_identity_t<Value<T>> b, std::type_identity_t<Value<T>> c) {
@@ -178,8 +179,11 @@ template <int kBits, class T>
 Value<T> shift_right_logical(Value<T> a) { return Value<T>::of(add(ExprOp::kShiftRightLogical, kTypeOf<T>, a.id, -1, -1, kBits)); }
 template <class V>
 MaskOf<V> float_mask(Truth m) { return m; }
-/// Generated code has no branches: it computes both sides of a select.
-inline bool any(Truth) { return true; }
+/// A formula that asks computes something only where a lane needs it: the select by this mask that follows becomes a branch.
+inline bool any(Truth m) {
+  ExprBuilder::current()->branch_on(m.id);
+  return true;
+}
 
 template <class T>
 struct FloatFormat;
