@@ -214,7 +214,7 @@ std::string explain_static(StaticFunction& f) {
     for (const auto& plan : group->plans) {
       text += str("  plan of ", plan->kernels(), " kernels for ", plan->record().steps.size(), " operators, replayed ", plan->replays, " times\n");
     }
-    if (group->last && !group->last->refusal.empty()) text += str("  the last recorded call: ", group->last->refusal, '\n');
+    if (!group->obstacle.empty()) text += str("  a recorded call: ", group->obstacle, '\n');
     if (!group->refusal.empty()) text += str("  refused: ", group->refusal, '\n');
   }
   return text;

@@ -12,8 +12,9 @@ namespace taeda::lazy {
 
 namespace {
 
-/// Recorded calls in a row of which no two are equal before the function is refused: an optimizer's first step differs from the others.
-constexpr int kFruitless = 4;
+/// Recorded calls in a row of which no two are equal before the function is refused: two kinds of calls may take turns, and an
+/// optimizer's first step differs from the others.
+constexpr int kFruitless = 6;
 
 std::vector<double> settings_of(const Step& step) { return static_cast<const capture::HostSide&>(*step.source).settings(); }
 
@@ -62,8 +63,21 @@ StaticCall::StaticCall(State& state, const void* types) : state_(&state), types_
 }
 
 StaticCall::~StaticCall() {
+  if (!recorder_) return;
   recorder_.reset();
-  if (renewed_) renewed_->count_handles();
+  state_->fixed.settle(renewed_);
+}
+
+void StaticFunction::settle(StaticPlan* renewed) {
+  HandleCounts own;
+  for (const auto& g : groups) {
+    for (const auto& record : g->kept) record->count_handles(own);
+    for (const auto& plan : g->plans) plan->add_handles(own);
+  }
+  if (renewed) renewed->count_handles(own);
+  for (const auto& g : groups) {
+    for (const auto& plan : g->plans) plan->expect_handles(own);
+  }
 }
 
 void StaticCall::add_tensor(const Tensor& t) {
@@ -119,14 +133,18 @@ void StaticCall::record() {
   ++state_->fixed.recorded;
   recorder_ = std::make_unique<StaticRecorder>();
   for (const Tensor* t : tensors_) recorder_->add_argument(*t);
-  if (group_->last && group_->last->host_changes == detail::host_changes.load()) {
-    for (const auto& step : group_->last->steps) {
+  if (const Record* last = last_record()) {
+    for (const auto& step : last->steps) {
       if (step->source) settings_.push_back(settings_of(*step));
     }
-  } else {
-    group_->last.reset();  // an optimizer that it knows may be gone
   }
   recorder_->start();
+}
+
+/// The one before this call whose optimizers are there still, or null.
+const Record* StaticCall::last_record() const {
+  const auto& kept = group_->kept;
+  return !kept.empty() && kept.back()->host_changes == detail::host_changes.load() ? kept.back().get() : nullptr;
 }
 
 const Tensor& StaticCall::stand_in(size_t i) const { return recorder_->arguments()[i].stands; }
@@ -138,43 +156,55 @@ void StaticCall::restore(Tensor& t) const {
   }
 }
 
+namespace {
+/// Calls in between went another way. A replay must be able to see beforehand which way it is: else it is something that nobody sees.
+bool repeats_one_of(const std::vector<std::unique_ptr<Record>>& kept, const Record& record) {
+  for (size_t i = kept.size(); i-- > 0;) {
+    if (difference(*kept[i], record).empty()) return true;
+    if (!begin_apart(*kept[i], record)) return false;
+  }
+  return false;
+}
+}  // namespace
+
 bool StaticCall::end(const std::vector<Tensor*>& results, const std::vector<uint64_t>& words, bool numbers_stay) {
   recorder_->stop();
   if (!numbers_stay) recorder_->refuse_with("the function changes a number, a text or a length that it is given by reference");
   StaticGroup& g = *group_;
-  if (!settings_.empty() && g.last->host_changes == detail::host_changes.load()) {
+  if (const Record* last = settings_.empty() ? nullptr : last_record()) {
     size_t next = 0;
-    for (const auto& step : g.last->steps) {
+    for (const auto& step : last->steps) {
       if (step->source && settings_of(*step) != settings_[next++]) recorder_->refuse_with("the function sets options of an optimizer");
     }
   }
   std::unique_ptr<Record> record = recorder_->end(results);
   record->result_words = words;
-  std::string reason = record->refusal;
-  if (reason.empty()) {
+  if (record->refusal.empty()) {
     for (const auto& plan : g.plans) {
       if (!difference(plan->record(), *record).empty()) continue;
       plan->renew(std::move(*record));
-      record.reset();
-      g.last.reset();
+      g.kept.clear();
       g.fruitless = 0;
       renewed_ = plan.get();
       return false;
     }
-    reason = g.last && g.last->refusal.empty() ? difference(*g.last, *record) : "this is the first such call";
   }
-  if (!reason.empty()) {
-    g.last = std::move(record);
+  if (!record->refusal.empty() || !repeats_one_of(g.kept, *record)) {
+    std::string reason = record->refusal;
+    if (reason.empty()) reason = g.kept.empty() ? "no other of these calls could be recorded: " + g.obstacle : difference(*g.kept.back(), *record);
+    else g.obstacle = reason;
+    if (record->refusal.empty()) g.kept.push_back(std::move(record));
     if (++g.fruitless < kFruitless) return false;
     g.refusal = str("[compile] a static function does the same in every call: ", reason, "; use mode = CompileMode::kDynamic for this function");
-    g.last.reset();
+    g.kept.clear();
     return false;
   }
   if (state_->fixed.plans >= static_cast<size_t>(state_->options.max_versions)) {
     g.refusal = str("[compile] static calls go few ways: got more than ", state_->options.max_versions, "; raise max_versions, or use mode = CompileMode::kDynamic");
     return false;
   }
-  g.last.reset();
+  g.kept.clear();
+  g.obstacle.clear();
   g.fruitless = 0;
   const CompileOptions& o = state_->options;
   const LoopOptions loops{true, o.backend != CompileBackend::kInterpreter, 0, o.cache_dir};

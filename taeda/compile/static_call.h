@@ -17,6 +17,7 @@ class State;
 class StaticPlan;
 class StaticRecorder;
 struct StaticGroup;
+struct Record;
 
 /// One call. The calls of a function take their turns; a call made inside of another capture runs the function.
 class TAEDA_API StaticCall {
@@ -52,6 +53,7 @@ class TAEDA_API StaticCall {
  private:
   void add_tensor(const Tensor& t);
   void record();
+  const Record* last_record() const;
 
   State* state_;
   std::shared_ptr<State> kept_;  ///< a recorded call may outlive the last handle to the function

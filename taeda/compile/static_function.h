@@ -25,7 +25,8 @@ struct StaticGroup {
   std::vector<uint64_t> words;  ///< modes of the thread, then numbers, texts and lengths in the arguments
   std::vector<ArgumentKind> kinds;
   std::vector<std::unique_ptr<StaticPlan>> plans;
-  std::unique_ptr<Record> last;  ///< of a call of which no plan was made yet
+  std::vector<std::unique_ptr<Record>> kept;  ///< of calls of which no plan was made yet
+  std::string obstacle;          ///< why the last such call could not be kept
   int fruitless = 0;             ///< recorded calls since the last plan or replay
   std::string refusal;           ///< why there will be none
 
@@ -38,6 +39,9 @@ struct StaticFunction {
   std::vector<std::unique_ptr<StaticGroup>> groups;
   size_t plans = 0;
   uint64_t recorded = 0, replayed = 0;
+
+  /// After a recorded call: what the function holds itself has changed. `renewed`: the plan that is this call's, or null.
+  void settle(StaticPlan* renewed);
 };
 
 }  // namespace taeda::lazy

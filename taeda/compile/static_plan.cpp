@@ -58,6 +58,7 @@ StaticPlan::StaticPlan(std::unique_ptr<Record> record, const LoopOptions& loops,
     const RecordedValue& value = r.values[v];
     if (value.origin == Origin::kMade && !kept_[v]) passing_.push_back(v);
     if (value.origin == Origin::kArgument) arguments_.push_back(v);
+    if (value.origin == Origin::kGradient) gradients_.push_back(v);
     if (value.origin == Origin::kCaptured) captured_.push_back(v);
     if (value.origin != Origin::kMade && (value.version || value.writes)) counted_.push_back(v);
   }
@@ -122,24 +123,67 @@ void StaticPlan::renew(Record&& later) {
   for (size_t i = 0; i < record_->steps.size(); ++i) record_->steps[i]->source = std::move(later.steps[i]->source);
   record_->captured = std::move(later.captured);
   record_->leaves = std::move(later.leaves);
+  record_->reads = std::move(later.reads);
 }
 
-void StaticPlan::count_handles() {
+void StaticPlan::count_handles(const HandleCounts& own) {
+  const auto others = [&](const void* p, size_t all) {
+    const auto at = own.find(p);
+    return all - (at == own.end() ? 0 : at->second);
+  };
   const auto is_result = [&](const Tensor& t) {
     return std::any_of(record_->results.begin(), record_->results.end(), [&](const Outcome& o) { return o.tensor.is_same(t); });
   };
-  for (CapturedTensor& c : record_->captured) c.handles = is_result(c.tensor) ? 0 : c.tensor.use_count();
-  storage_handles_.clear();
-  for (const size_t v : captured_) storage_handles_.push_back(memory_[v]->use_count());
+  for (CapturedTensor& c : record_->captured) c.handles = is_result(c.tensor) ? 0 : others(c.tensor.unsafeGetTensorImpl(), c.tensor.use_count());
+  others_storage_handles_.clear();
+  for (const size_t v : captured_) others_storage_handles_.push_back(others(memory_[v].get(), memory_[v]->use_count()));
 }
 
-bool StaticPlan::leaves_fit() const {
+void StaticPlan::expect_handles(const HandleCounts& own) {
+  const auto ours = [&](const void* p) {
+    const auto at = own.find(p);
+    return at == own.end() ? 0 : at->second;
+  };
+  tensor_handles_.clear();
+  storage_handles_.clear();
+  for (const CapturedTensor& c : record_->captured) tensor_handles_.push_back(c.handles == 0 ? 0 : c.handles + ours(c.tensor.unsafeGetTensorImpl()));
+  for (size_t i = 0; i < captured_.size(); ++i) storage_handles_.push_back(others_storage_handles_[i] + ours(memory_[captured_[i]].get()));
+}
+
+void StaticPlan::add_handles(HandleCounts& counts) const {
+  record_->count_handles(counts);
+  for (const size_t v : captured_) ++counts[memory_[v].get()];
+  for (const Task& task : tasks_) {
+    for (const Tensor& frame : task.frames) {
+      if (frame.defined() && frame.impl().storage) ++counts[frame.impl().storage.get()];
+    }
+  }
+}
+
+/// The gradient that a leaf has now can take the place of the recorded one.
+bool StaticPlan::gradient_fits(const RecordedLeaf& leaf, const Tensor& now, const ArgumentList& arguments) const {
+  const TensorImpl& g = now.impl();
+  if (!leaf.geometry.matches(g) || g.requires_grad() || g.extension || !g.device_.is_cpu()) return false;
+  const auto shares = [&](const Tensor* t) { return t->impl().storage == g.storage; };
+  if (std::any_of(arguments.begin(), arguments.end(), shares)) return false;
+  if (TAEDA_LIKELY(now.use_count() == 1 && g.storage->use_count() == 1)) return true;
+  const auto is_captured = [&](size_t v) { return memory_[v] == g.storage; };
+  const auto is_other = [&](const RecordedLeaf& l) {
+    return &l != &leaf && l.leaf.impl().autograd && l.leaf.impl().autograd->grad.defined() && l.leaf.impl().autograd->grad.impl().storage == g.storage;
+  };
+  return std::none_of(captured_.begin(), captured_.end(), is_captured) &&
+         std::none_of(record_->leaves.begin(), record_->leaves.end(), is_other);
+}
+
+bool StaticPlan::leaves_fit(const ArgumentList& arguments) const {
   for (const RecordedLeaf& l : record_->leaves) {
     const autograd::AutogradMeta* meta = l.leaf.impl().autograd;
     const Tensor* now = meta && meta->grad.defined() ? &meta->grad : nullptr;
     if ((now != nullptr) != l.defined_before || detail::has_gradient_hooks(l.leaf.impl())) return false;
-    if (l.after.kind == Outcome::Kind::kKept &&
-        (!now->is_alias_of(l.before) || now->requires_grad() || !Geometry(l.before.impl()).matches(now->impl()))) {
+    if (l.value >= 0) {
+      if (!gradient_fits(l, *now, arguments)) return false;
+    } else if (l.after.kind == Outcome::Kind::kKept &&
+               (!now->is_alias_of(l.before) || now->requires_grad() || !Geometry(l.before.impl()).matches(now->impl()))) {
       return false;
     }
   }
@@ -147,9 +191,11 @@ bool StaticPlan::leaves_fit() const {
 }
 
 bool StaticPlan::captured_fit() const {
-  for (const CapturedTensor& c : record_->captured) {
+  for (size_t i = 0; i < record_->captured.size(); ++i) {
+    const CapturedTensor& c = record_->captured[i];
     const TensorImpl& t = c.tensor.impl();
-    if ((c.handles != 0 && t.use_count() != c.handles) || t.flags != c.flags || t.storage.get() != memory_[static_cast<size_t>(c.value)].get() || !c.geometry.matches(t)) {
+    if ((tensor_handles_[i] != 0 && t.use_count() != tensor_handles_[i]) || t.flags != c.flags || t.storage.get() != memory_[static_cast<size_t>(c.value)].get() ||
+        !c.geometry.matches(t)) {
       return false;
     }
   }
@@ -178,10 +224,11 @@ bool StaticPlan::arguments_fit(const ArgumentList& arguments) const {
 }
 
 bool StaticPlan::fits(const ArgumentList& arguments) {
-  if (record_->host_changes != detail::host_changes.load(std::memory_order_relaxed) || !leaves_fit() || !captured_fit() || !arguments_fit(arguments)) {
-    return false;
-  }
-  return std::all_of(record_->steps.begin(), record_->steps.end(), [](const auto& step) { return !step->source || source_of(*step)->is_unchanged(); });
+  const Record& r = *record_;
+  return r.host_changes == detail::host_changes.load(std::memory_order_relaxed) &&
+         std::all_of(r.reads.begin(), r.reads.end(), [](const ReadBytes& bytes) { return bytes.stay(); }) && leaves_fit(arguments) && captured_fit() &&
+         arguments_fit(arguments) &&
+         std::all_of(r.steps.begin(), r.steps.end(), [](const auto& step) { return !step->source || source_of(*step)->is_unchanged(); });
 }
 
 void StaticPlan::bind(const ArgumentList& arguments) {
@@ -191,12 +238,17 @@ void StaticPlan::bind(const ArgumentList& arguments) {
     shift_of_[v] = shift(v, arguments);
     memory_[v]->bytes();  // what another compiled call has recorded for it happens first
   }
+  for (const size_t v : gradients_) {
+    memory_[v] = record_->leaves[static_cast<size_t>(record_->values[v].argument)].leaf.impl().autograd->grad.impl().storage;
+    memory_[v]->bytes();
+  }
   for (const size_t v : captured_) memory_[v]->bytes();
 }
 
 /// Lets go of what belongs to one run.
 void StaticPlan::release() noexcept {
   for (const size_t v : arguments_) memory_[v].reset();
+  for (const size_t v : gradients_) memory_[v].reset();
   for (const size_t v : passing_) {
     memory_[v].reset();
     made_[v].reset();
@@ -372,6 +424,7 @@ void StaticPlan::make_results() {
       case Outcome::Kind::kNothing:
       case Outcome::Kind::kKept: break;
       case Outcome::Kind::kCaptured: r = o.tensor; break;
+      case Outcome::Kind::kGradient: r = record_->leaves[static_cast<size_t>(o.number)].leaf.impl().autograd->grad; break;
       case Outcome::Kind::kArgument: {
         if (o.whole) {
           r = *(*given_)[static_cast<size_t>(o.number)];

@@ -18,9 +18,13 @@ class StaticPlan {
   const Record& record() const { return *record_; }
   /// The record of a later call that equals this one's: what it found is what must still hold from then on.
   void renew(Record&& later);
-  /// To be called when no other record is held any more: captured tensors must keep the number of handles that they have now. Another
-  /// number means that a variable may hold another tensor.
-  void count_handles();
+  /// Captured tensors must keep the number of handles that they have now; another number means that a variable may hold another
+  /// tensor. `own`: handles of the function's records and plans, which come and go.
+  void count_handles(const HandleCounts& own);
+  /// Only the function's own handles have changed.
+  void expect_handles(const HandleCounts& own);
+  /// Adds the handles of the plan itself.
+  void add_handles(HandleCounts& counts) const;
 
   /// Whether a run with these arguments does what the function would do, as far as that can be seen.
   bool fits(const ArgumentList& arguments);
@@ -66,7 +70,8 @@ class StaticPlan {
   void give_gradients();
   void make_results();
   Tensor made_tensor(const Outcome& outcome);
-  bool leaves_fit() const;
+  bool leaves_fit(const ArgumentList& arguments) const;
+  bool gradient_fits(const RecordedLeaf& leaf, const Tensor& now, const ArgumentList& arguments) const;
   bool captured_fit() const;
   bool arguments_fit(const ArgumentList& arguments) const;
   int64_t shift(size_t value, const ArgumentList& arguments) const;
@@ -80,8 +85,9 @@ class StaticPlan {
   std::vector<bool> kept_;                         ///< made values whose memory stays from run to run
   std::vector<bool> written_;                      ///< values that some step writes in place
   std::vector<Tensor> made_;                       ///< the kernels' results that become tensors of the program, by value
-  std::vector<size_t> arguments_, captured_, counted_, passing_;  ///< values: of arguments, captured, whose counters move, made and given away or freed
-  std::vector<size_t> storage_handles_;            ///< of `captured_`
+  std::vector<size_t> arguments_, gradients_, captured_, counted_, passing_;  ///< values: of arguments, of gradients, captured, whose counters move, made and given away or freed
+  std::vector<size_t> tensor_handles_;             ///< of the record's captured tensors, 0: any number
+  std::vector<size_t> storage_handles_, others_storage_handles_;  ///< of `captured_`; those that are not the function's own
   std::vector<int64_t> shift_of_;  ///< by value number: the bytes by which an argument lies elsewhere in its memory than recorded
   std::vector<size_t> widest_;     ///< by value number: the largest element as which it is read
   std::vector<IntrusivePtr<autograd::Node>> used_up_;  ///< by result

@@ -121,7 +121,7 @@ std::string difference(const Record& a, const Record& b) {
     return "a tensor of the program is not the one of the call before";
   }
   const auto leaf = [&](const RecordedLeaf& x, const RecordedLeaf& y) {
-    return x.leaf.is_same(y.leaf) && x.defined_before == y.defined_before && same(x.after, y.after, a, b);
+    return x.leaf.is_same(y.leaf) && x.defined_before == y.defined_before && x.value == y.value && same(x.geometry, y.geometry) && same(x.after, y.after, a, b);
   };
   const auto outcome = [&](const Outcome& x, const Outcome& y) { return same(x, y, a, b); };
   if (!std::equal(a.leaves.begin(), a.leaves.end(), b.leaves.begin(), b.leaves.end(), leaf)) return "gradients are there in one call and not in the other";
@@ -129,6 +129,38 @@ std::string difference(const Record& a, const Record& b) {
     return "the result is made in another way";
   }
   return a.values.size() == b.values.size() ? "" : "another number of tensors";
+}
+
+bool begin_apart(const Record& a, const Record& b) {
+  for (const RecordedLeaf& x : a.leaves) {
+    for (const RecordedLeaf& y : b.leaves) {
+      if (x.leaf.is_same(y.leaf) && x.defined_before != y.defined_before) return true;
+    }
+  }
+  for (const CapturedTensor& x : a.captured) {
+    for (const CapturedTensor& y : b.captured) {
+      if (x.tensor.is_same(y.tensor) && x.flags != y.flags) return true;
+    }
+  }
+  for (const ReadBytes& x : a.reads) {
+    for (const ReadBytes& y : b.reads) {
+      if (x.place == y.place && x.bytes.size() == y.bytes.size() && x.bytes != y.bytes) return true;
+    }
+  }
+  return false;
+}
+
+void Record::count_handles(HandleCounts& counts) const {
+  const auto hold = [&](const void* p) {
+    if (p) ++counts[p];
+  };
+  for (const RecordedValue& v : values) hold(v.storage.get());
+  for (const CapturedTensor& c : captured) hold(c.tensor.unsafeGetTensorImpl());
+  for (const RecordedLeaf& l : leaves) {
+    hold(l.leaf.unsafeGetTensorImpl());
+    hold(l.before.unsafeGetTensorImpl());
+  }
+  for (const Outcome& o : results) hold(o.tensor.unsafeGetTensorImpl());
 }
 
 StaticRecorder::StaticRecorder() : record_(std::make_unique<Record>()), owner_(&tls_thread_mark) {}
@@ -323,6 +355,27 @@ void StaticRecorder::gradient(TensorImpl& leaf) {
   l.leaf = Tensor(IntrusivePtr<TensorImpl>::share(&leaf));
   l.before = gradient_of(leaf);
   l.defined_before = l.before.defined();
+  if (!l.defined_before) return;
+  const TensorImpl& g = l.before.impl();
+  // What others hold could be known to the function by another name, and has to stay the same tensor.
+  if (l.before.use_count() > 2 || g.storage->use_count() > 1 || g.requires_grad() || g.extension || !g.device_.is_cpu() || numbers_.contains(g.storage.get())) return;
+  l.value = number_of(g.storage, Origin::kGradient);
+  l.geometry = Geometry(g);
+  record_->values[static_cast<size_t>(l.value)].argument = static_cast<int>(record_->leaves.size()) - 1;
+}
+
+void StaticRecorder::reads(const detail::HostBytes& b) {
+  for (const ReadBytes& known : record_->reads) {
+    if (known.place == b.place && known.bytes.size() == b.size) return;
+  }
+  const auto* place = static_cast<const char*>(b.place);
+  record_->reads.push_back({b.owner, b.fresh, place, std::string(place, b.size)});
+}
+bool StaticRecorder::ends(const void* owner) {
+  const auto of_owner = [&](const ReadBytes& r) { return r.owner == owner; };
+  const bool fresh = std::any_of(record_->reads.begin(), record_->reads.end(), [&](const ReadBytes& r) { return of_owner(r) && r.fresh; });
+  if (fresh) std::erase_if(record_->reads, of_owner);
+  return fresh;
 }
 
 void StaticRecorder::backward(TensorImpl& root, bool keeps_graph) {
@@ -339,6 +392,10 @@ const Step* StaticRecorder::maker_of(int32_t value) const {
     if (step->first_result_value <= value && value < step->first_result_value + static_cast<int32_t>(step->result_storages.size())) return step.get();
   }
   return nullptr;
+}
+
+bool StaticRecorder::is_used_up(const Tensor& t) const {
+  return std::any_of(used_up_.begin(), used_up_.end(), [&](const Tensor& root) { return root.is_same(t); });
 }
 
 Outcome StaticRecorder::outcome_of(const Tensor& t, bool result) {
@@ -364,8 +421,7 @@ Outcome StaticRecorder::outcome_of(const Tensor& t, bool result) {
   o.kind = value->origin == Origin::kMade ? Outcome::Kind::kMade : Outcome::Kind::kArgument;
   o.number = at->second;
   if (!impl.requires_grad()) return o;
-  const auto is_root = [&](const Tensor& root) { return root.is_same(t); };
-  o.had_graph = std::any_of(used_up_.begin(), used_up_.end(), is_root);
+  o.had_graph = is_used_up(t);
   if (!o.had_graph || !result) {
     refuse_with(result ? "a result requires grad, and no backward() began at it: return detach(), or call inside NoGradGuard"
                        : "gradients have a history of their own (create_graph)");
@@ -374,7 +430,11 @@ Outcome StaticRecorder::outcome_of(const Tensor& t, bool result) {
 }
 
 void StaticRecorder::end_leaves() {
-  std::erase_if(record_->leaves, [](const RecordedLeaf& l) { return l.leaf.use_count() == 1; });  // made and forgotten in the call
+  std::erase_if(record_->leaves, [](const RecordedLeaf& l) { return l.value < 0 && l.leaf.use_count() == 1; });  // made and forgotten in the call
+  for (size_t i = 0; i < record_->leaves.size(); ++i) {
+    const int32_t v = record_->leaves[i].value;
+    if (v >= 0) record_->values[static_cast<size_t>(v)].argument = static_cast<int>(i);
+  }
   for (RecordedLeaf& l : record_->leaves) {
     const TensorImpl& leaf = l.leaf.impl();
     if (detail::has_gradient_hooks(leaf)) refuse_with("a gradient has hooks");
@@ -383,7 +443,7 @@ void StaticRecorder::end_leaves() {
     if (at != numbers_.end() && seen_.try_emplace(&leaf, at->second).second) tensors_.push_back(l.leaf);
     if (now.defined() && l.before.defined() && now.is_alias_of(l.before) && same(Geometry(now.impl()), Geometry(l.before.impl())) && !now.requires_grad()) {
       l.after.kind = Outcome::Kind::kKept;
-      l.before = now;
+      l.before = l.value < 0 ? now : Tensor();
       continue;
     }
     l.before.reset();
@@ -407,6 +467,7 @@ void StaticRecorder::check_kept(const std::vector<Tensor*>& results) {
   for (size_t v = 0; v < record_->values.size(); ++v) {
     const RecordedValue& value = record_->values[v];
     if (!value.storage || value.origin == Origin::kCaptured) continue;
+    const bool gradient = value.origin == Origin::kGradient;
     const bool argument = value.origin == Origin::kArgument;
     size_t expected = owners[value.storage.get()], extra = 0;
     for (const StandIn& a : arguments_) expected += argument && a.stands.impl().storage == value.storage && !handles.contains(a.stands.unsafeGetTensorImpl());
@@ -419,7 +480,8 @@ void StaticRecorder::check_kept(const std::vector<Tensor*>& results) {
     for (const StandIn& a : arguments_) extra += argument && a.stands.impl().storage == value.storage && !handles.contains(a.stands.unsafeGetTensorImpl()) && a.stands.use_count() > 2;
     if (found <= expected && extra == 0) continue;
     const Step* maker = maker_of(static_cast<int32_t>(v));
-    refuse_with(argument ? std::string("the program keeps an argument")
+    refuse_with(argument   ? std::string("the program keeps an argument")
+                : gradient ? std::string("the program keeps a gradient that was there before the call")
                          : str("the program keeps a tensor that ", maker ? maker->target.name : "an operator", " made: in a variable, a list or a graph"));
   }
 }
@@ -457,9 +519,19 @@ void StaticRecorder::end_arguments() {
 }
 
 std::unique_ptr<Record> StaticRecorder::end(const std::vector<Tensor*>& results) {
+  for (const Tensor* t : results) {  // as after a replay; the freed graph lets go of leaves that the call has made
+    if (!record_->refusal.empty() || !t->requires_grad() || !is_used_up(*t)) continue;
+    autograd::meta_of(t->mutable_impl()).grad_fn = used_up_history(*t);
+  }
   end_leaves();
   for (size_t i = 0; i < results.size(); ++i) {
     Outcome o = outcome_of(*results[i], true);
+    if (o.kind == Outcome::Kind::kArgument && !o.whole && record_->values[static_cast<size_t>(o.number)].origin == Origin::kGradient) {
+      o.kind = Outcome::Kind::kGradient;
+      o.number = record_->values[static_cast<size_t>(o.number)].argument;
+      const Tensor now = gradient_of(record_->leaves[static_cast<size_t>(o.number)].leaf.impl());
+      if (!now.is_same(*results[i])) refuse_with("a result shares memory with a gradient that was there before the call");
+    }
     for (size_t k = 0; k < i && o.same_as < 0 && o.kind == Outcome::Kind::kMade; ++k) {
       if (results[k]->is_same(*results[i])) o.same_as = static_cast<int>(k);
     }
@@ -469,11 +541,11 @@ std::unique_ptr<Record> StaticRecorder::end(const std::vector<Tensor*>& results)
     record_->results.push_back(std::move(o));
   }
   used_up_.clear();
+  if (!std::all_of(record_->reads.begin(), record_->reads.end(), [](const ReadBytes& r) { return r.stay(); })) {
+    refuse_with("the function sets options or the mode of a module");
+  }
   check_kept(results);
   end_arguments();
-  for (size_t i = 0; i < results.size(); ++i) {  // as after a replay
-    if (record_->results[i].had_graph && record_->refusal.empty()) autograd::meta_of(results[i]->mutable_impl()).grad_fn = used_up_history(*results[i]);
-  }
   end_captured();
   for (Tensor* t : results) {
     if (!t->defined()) continue;

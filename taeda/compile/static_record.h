@@ -3,6 +3,7 @@
 // between them and the program.
 #pragma once
 
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -17,13 +18,14 @@ namespace taeda::lazy {
 enum class Origin : uint8_t {
   kMade,      ///< by a step
   kArgument,  ///< memory of an argument
+  kGradient,  ///< of a gradient that is there when the call begins, and that nobody but its leaf holds
   kCaptured,  ///< memory that the function knows otherwise: parameters, buffers, constants, states
 };
 
 /// A block of memory of a call.
 struct RecordedValue {
   Origin origin = Origin::kMade;
-  int argument = -1;                  ///< the first tensor argument over it
+  int argument = -1;                  ///< the first tensor argument over it; of kGradient the leaf's number
   IntrusivePtr<StorageImpl> storage;  ///< while the call is recorded; afterwards of captured ones
   size_t bytes = 0;
   uint32_t version = 0, writes = 0;   ///< counters when first seen; afterwards how far they moved, and of made ones where they end
@@ -35,13 +37,13 @@ struct CapturedTensor {
   int32_t value;
   Geometry geometry;
   uint8_t flags;
-  size_t handles;  ///< to the tensor, ours not counted
+  size_t handles;  ///< to the tensor, those of its function's records and plans not counted; of a result 0
 };
 
 /// What a call leaves in a tensor's `.grad`, or returns.
 struct Outcome {
-  enum class Kind : uint8_t { kNothing, kKept, kArgument, kCaptured, kMade } kind = Kind::kNothing;
-  int32_t number = -1;  ///< of the value; of the argument that is returned whole
+  enum class Kind : uint8_t { kNothing, kKept, kArgument, kGradient, kCaptured, kMade } kind = Kind::kNothing;
+  int32_t number = -1;  ///< of the value; of the argument that is returned whole; of the leaf whose gradient it is
   Geometry geometry;    ///< of kMade, and of views of arguments
   Tensor tensor;        ///< of kCaptured
   uint8_t flags = 0;
@@ -56,9 +58,23 @@ struct Outcome {
 struct RecordedLeaf {
   Tensor leaf;
   bool defined_before = false;
-  Tensor before;  ///< while the call is recorded, and where it is kept
+  Tensor before;       ///< while the call is recorded, and where it is kept, unless it has a value of its own
+  int32_t value = -1;  ///< of kGradient
+  Geometry geometry;   ///< of that one
   Outcome after;
 };
+
+/// Bytes of the host's memory that the call read: options and modes of modules.
+struct ReadBytes {
+  const void* owner;
+  bool fresh;
+  const char* place;
+  std::string bytes;
+  bool stay() const { return std::memcmp(place, bytes.data(), bytes.size()) == 0; }
+};
+
+/// How often tensors and storages are held.
+using HandleCounts = std::unordered_map<const void*, size_t>;
 
 struct Record {
   std::vector<std::unique_ptr<Step>> steps;
@@ -66,14 +82,20 @@ struct Record {
   std::vector<CapturedTensor> captured;
   std::vector<RecordedLeaf> leaves;
   std::vector<Outcome> results;
+  std::vector<ReadBytes> reads;
   std::vector<uint64_t> result_words;  ///< lengths and keys of what was returned
   std::vector<int64_t> offsets;  ///< of the arguments in their memory, in bytes
   uint64_t host_changes = 0;  ///< when the call began
   std::string refusal;        ///< why the call cannot be replayed; empty: nothing was seen
+
+  void count_handles(HandleCounts& counts) const;
 };
 
 /// Empty, or how two calls differ. Numbers of steps that have a source may differ.
 std::string difference(const Record& a, const Record& b);
+
+/// Whether a replay of one, by what is looked at before it, would not have been taken for the other.
+bool begin_apart(const Record& a, const Record& b);
 
 /// The history of a result whose graph backward() has freed inside of the call: it holds nothing, and refuses a second backward.
 IntrusivePtr<autograd::Node> used_up_history(const Tensor& result);
@@ -110,6 +132,8 @@ class StaticRecorder final : public capture::Recorder, public StorageWatcher, pu
   void gradient(TensorImpl& leaf) override;
   void backward(TensorImpl& root, bool keeps_graph) override;
   void read(TensorImpl& tensor) override;
+  void reads(const detail::HostBytes& bytes) override;
+  bool ends(const void* owner) override;
   void refuse(const char* what) override;
 
  private:
@@ -121,6 +145,7 @@ class StaticRecorder final : public capture::Recorder, public StorageWatcher, pu
   void end_leaves();
   void end_captured();
   void end_arguments();
+  bool is_used_up(const Tensor& t) const;
   Outcome outcome_of(const Tensor& t, bool result);
   void check_kept(const std::vector<Tensor*>& results);
   const StandIn* stand_in(const TensorImpl* t) const;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 #include "taeda/core/export.h"
@@ -14,6 +15,14 @@ struct TensorImpl;
 
 namespace detail {
 
+/// Memory whose owner counts `host_changes` up when it ends.
+struct HostBytes {
+  const void* owner;
+  bool fresh;  ///< nobody knew of the owner before
+  const void* place;
+  size_t size;
+};
+
 /// Told what the host code of a call does besides calling operators.
 struct TAEDA_API HostWatch {
   /// The gradient of `leaf` is about to be looked at or changed.
@@ -22,6 +31,10 @@ struct TAEDA_API HostWatch {
   virtual void backward(TensorImpl& root, bool keeps_graph) = 0;
   /// The value of `tensor` is read.
   virtual void read(TensorImpl& tensor) = 0;
+  /// What the call does depends on bytes of the host's memory.
+  virtual void reads(const HostBytes& bytes) = 0;
+  /// An owner of such bytes ends. False when others than this call may know them.
+  virtual bool ends(const void* owner) = 0;
   /// Something that no replay can do. `what` is a clause: "a scheduler's step sets learning rates".
   virtual void refuse(const char* what) = 0;
 
@@ -54,7 +67,7 @@ auto below_door(const F& f) {
 /// Whether the program's code runs when a gradient of `leaf` is there (taeda/autograd).
 TAEDA_API bool has_gradient_hooks(const TensorImpl& leaf);
 
-/// Counts changes of modules and optimizers that the operators of a call may depend on: modes, parameters, groups.
+/// Counts changes of modules and optimizers that the operators of a call may depend on: parameters, groups, their end.
 extern TAEDA_API std::atomic<uint64_t> host_changes;
 /// Notes one. `what`: the clause for the static call that makes it.
 inline void note_host_change(const char* what) {

@@ -148,7 +148,7 @@ std::array<int64_t, D> output_padding_for(const Options& options, const Tensor& 
   template class ConvNdImpl<rank, ConvTranspose##rank##dImpl, ConvTranspose##rank##dOptions>; \
   Tensor Conv##rank##dImpl::forward(const Tensor& input) { \
     functional::Conv##rank##dFuncOptions o; \
-    o.bias(bias).stride(options.stride()).dilation(options.dilation()).groups(options.groups()); \
+    o.bias(bias).stride(noted(options).stride()).dilation(options.dilation()).groups(options.groups()); \
     if (std::holds_alternative<enumtype::kZeros>(options.padding_mode())) { \
       return functional::conv##rank##d(input, weight, o.padding(options.padding())); \
     } \
@@ -158,7 +158,7 @@ std::array<int64_t, D> output_padding_for(const Options& options, const Tensor& 
     return functional::conv_transpose##rank##d( \
         input, weight, \
         functional::ConvTranspose##rank##dFuncOptions() \
-            .bias(bias).stride(options.stride()).padding(options.padding()) \
+            .bias(bias).stride(noted(options).stride()).padding(options.padding()) \
             .output_padding(output_padding_for<rank>(options, input, output_size)) \
             .groups(options.groups()).dilation(options.dilation())); \
   }

@@ -15,7 +15,7 @@ namespace F = functional;
 #define TAEDA_DEFINE_DROPOUT(Name, function)                                                                     \
   Tensor Name##Impl::forward(Tensor input) {                                                                     \
     return F::function(std::move(input),                                                                         \
-                       F::Name##FuncOptions().p(options.p()).training(is_training()).inplace(options.inplace())); \
+                       F::Name##FuncOptions().p(noted(options).p()).training(is_training()).inplace(options.inplace())); \
   }                                                                                                              \
   void Name##Impl::reset() {                                                                                     \
     TAEDA_CHECK(options.p() >= 0 && options.p() <= 1,                                                            \
@@ -74,7 +74,7 @@ void EmbeddingImpl::pretty_print(std::ostream& stream) const {
 Tensor EmbeddingImpl::forward(const Tensor& indices) {
   return F::embedding(indices, weight,
                       F::EmbeddingFuncOptions()
-                          .padding_idx(options.padding_idx())
+                          .padding_idx(noted(options).padding_idx())
                           .max_norm(options.max_norm())
                           .norm_type(options.norm_type())
                           .scale_grad_by_freq(options.scale_grad_by_freq())

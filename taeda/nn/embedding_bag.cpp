@@ -58,7 +58,7 @@ Tensor EmbeddingBagImpl::forward(const Tensor& input, const Tensor& offsets, con
   return functional::embedding_bag(input, weight,
                                    functional::EmbeddingBagFuncOptions()
                                        .offsets(offsets)
-                                       .max_norm(options.max_norm())
+                                       .max_norm(noted(options).max_norm())
                                        .norm_type(options.norm_type())
                                        .scale_grad_by_freq(options.scale_grad_by_freq())
                                        .mode(options.mode())

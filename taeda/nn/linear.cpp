@@ -68,13 +68,13 @@ Tensor BilinearImpl::forward(const Tensor& input1, const Tensor& input2) {
 void FlattenImpl::pretty_print(std::ostream& stream) const {
   stream << "torch::nn::Flatten(start_dim=" << options.start_dim() << ", end_dim=" << options.end_dim() << ")";
 }
-Tensor FlattenImpl::forward(const Tensor& input) { return input.flatten(options.start_dim(), options.end_dim()); }
+Tensor FlattenImpl::forward(const Tensor& input) { return input.flatten(noted(options).start_dim(), options.end_dim()); }
 
 void UnflattenImpl::pretty_print(std::ostream& stream) const {
   stream << "torch::nn::Unflatten(dim=" << options.dim() << ", unflattened_size={";
   for (size_t i = 0; i < options.sizes().size(); ++i) stream << (i ? ", " : "") << options.sizes()[i];
   stream << "})";
 }
-Tensor UnflattenImpl::forward(const Tensor& input) { return input.unflatten(options.dim(), IntArrayRef(options.sizes())); }
+Tensor UnflattenImpl::forward(const Tensor& input) { return input.unflatten(noted(options).dim(), IntArrayRef(options.sizes())); }
 
 }  // namespace taeda::nn

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <ostream>
 #include <set>
+#include <utility>
 
 #include "taeda/autograd/autograd.h"
 #include "taeda/core/host_watch.h"
@@ -32,7 +33,16 @@ std::string demangle(const char* symbol) {
 Module::Module()
     : parameters_("Parameter"), buffers_("Buffer"), children_("Submodule") {}
 Module::Module(std::string name) : Module() { name_ = std::move(name); }
-Module::~Module() = default;
+Module::~Module() {
+  if (!is_watched_) return;
+  if (taeda::detail::tls_host_watch && taeda::detail::tls_host_watch->ends(this)) return;
+  taeda::detail::note_host_change("a module ends");
+}
+
+void Module::note(const void* place, size_t bytes) const {
+  if (TAEDA_LIKELY(!taeda::detail::tls_host_watch)) return;
+  taeda::detail::tls_host_watch->reads({this, !std::exchange(is_watched_, true), place, bytes});
+}
 
 const std::string& Module::name() const noexcept {
   // The dynamic type is not known in the constructor, so the name is found on first use.
@@ -138,11 +148,11 @@ OrderedDict<std::string, std::shared_ptr<Module>> Module::named_children() const
 
 void Module::train(bool on) {
   for (auto& child : children_) child.value()->train(on);
-  if (is_training_ != on) taeda::detail::note_host_change("train() or eval() changes a module's mode");
+  if (is_training_ != on) taeda::detail::refuse_replay("train() or eval() changes a module's mode");
   is_training_ = on;
 }
 void Module::eval() { train(false); }
-bool Module::is_training() const noexcept { return is_training_; }
+bool Module::is_training() const noexcept { return noted(is_training_); }
 
 template <class Change>
 void Module::change_tensors(const Change& change) {

@@ -124,6 +124,13 @@ class TAEDA_API Module : public std::enable_shared_from_this<Module> {
   }
   void unregister_module(const std::string& name);
 
+  /// Options that forward() reads, themselves: static calls of compile() notice when they change.
+  template <class Options>
+  const Options& noted(const Options& options) const {
+    note(&options, sizeof options);
+    return options;
+  }
+
  protected:
   OrderedDict<std::string, Tensor> parameters_;
   OrderedDict<std::string, Tensor> buffers_;
@@ -136,6 +143,7 @@ class TAEDA_API Module : public std::enable_shared_from_this<Module> {
   template <class Derived>
   friend class Cloneable;
   friend TAEDA_API std::ostream& operator<<(std::ostream& stream, const Module& module);
+  void note(const void* place, size_t bytes) const;
   void copy_state_from(const Module& source, const std::optional<Device>& device);
   // What clones of all classes share, kept out of the template: it is compiled for every module class.
   std::shared_ptr<Module> finish_clone(Module* copy, void (*reset)(Module&), const std::optional<Device>& device) const;
@@ -149,6 +157,7 @@ class TAEDA_API Module : public std::enable_shared_from_this<Module> {
 
   mutable std::optional<std::string> name_;
   bool is_training_ = true;
+  mutable bool is_watched_ = false;  ///< static calls know where its options lie
 };
 
 TAEDA_API std::ostream& operator<<(std::ostream& stream, const Module& module);

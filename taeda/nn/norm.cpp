@@ -71,34 +71,36 @@ void check_rank(const Tensor& input, const char* op, bool unbatched) {
 
 template <class Impl>
 Tensor batch_norm_forward(Impl& m, const Tensor& input) {
-  double factor = m.options.momentum().value_or(0.0);
-  if (m.is_training() && m.options.track_running_stats() && m.num_batches_tracked.defined()) {
+  const auto& options = m.noted(m.options);
+  double factor = options.momentum().value_or(0.0);
+  if (m.is_training() && options.track_running_stats() && m.num_batches_tracked.defined()) {
     const NoGradGuard no_grad;
     m.num_batches_tracked.add_(1);
     // Without a momentum the running statistics are a plain average over all batches.
-    if (!m.options.momentum()) factor = 1.0 / m.num_batches_tracked.template item<double>();
+    if (!options.momentum()) factor = 1.0 / m.num_batches_tracked.template item<double>();
   }
   return F::batch_norm(input, m.running_mean, m.running_var,
                        F::BatchNormFuncOptions()
                            .weight(m.weight)
                            .bias(m.bias)
-                           .training(m.is_training() || !m.options.track_running_stats())
+                           .training(m.is_training() || !options.track_running_stats())
                            .momentum(factor)
-                           .eps(m.options.eps()));
+                           .eps(options.eps()));
 }
 
 template <class Impl>
 Tensor instance_norm_forward(Impl& m, const Tensor& input, int64_t spatial) {
   const bool batched = input.dim() == spatial + 2;
+  const auto& options = m.noted(m.options);
   const Tensor result = F::instance_norm(batched ? input : input.unsqueeze(0),
                                          F::InstanceNormFuncOptions()
                                              .running_mean(m.running_mean)
                                              .running_var(m.running_var)
                                              .weight(m.weight)
                                              .bias(m.bias)
-                                             .use_input_stats(m.is_training() || !m.options.track_running_stats())
-                                             .momentum(m.options.momentum())
-                                             .eps(m.options.eps()));
+                                             .use_input_stats(m.is_training() || !options.track_running_stats())
+                                             .momentum(options.momentum())
+                                             .eps(options.eps()));
   return batched ? result : result.squeeze(0);
 }
 
@@ -146,7 +148,8 @@ void LayerNormImpl::pretty_print(std::ostream& stream) const {
          << ", elementwise_affine=" << options.elementwise_affine() << ")";
 }
 Tensor LayerNormImpl::forward(const Tensor& input) {
-  return F::layer_norm(input, F::LayerNormFuncOptions(options.normalized_shape()).weight(weight).bias(bias).eps(options.eps()));
+  const auto& o = noted(options);
+  return F::layer_norm(input, F::LayerNormFuncOptions(o.normalized_shape()).weight(weight).bias(bias).eps(o.eps()));
 }
 
 GroupNormImpl::GroupNormImpl(const GroupNormOptions& options_) : options(options_) { GroupNormImpl::reset(); }
@@ -169,10 +172,10 @@ void GroupNormImpl::pretty_print(std::ostream& stream) const {
          << ", eps=" << options.eps() << ", affine=" << options.affine() << ")";
 }
 Tensor GroupNormImpl::forward(const Tensor& input) {
-  return F::group_norm(input, F::GroupNormFuncOptions(options.num_groups()).weight(weight).bias(bias).eps(options.eps()));
+  return F::group_norm(input, F::GroupNormFuncOptions(noted(options).num_groups()).weight(weight).bias(bias).eps(options.eps()));
 }
 
-Tensor LocalResponseNormImpl::forward(const Tensor& input) { return F::local_response_norm(input, options); }
+Tensor LocalResponseNormImpl::forward(const Tensor& input) { return F::local_response_norm(input, noted(options)); }
 void LocalResponseNormImpl::pretty_print(std::ostream& stream) const {
   stream << "torch::nn::LocalResponseNorm(" << options.size() << ", alpha=" << options.alpha() << ", beta=" << options.beta()
          << ", k=" << options.k() << ")";
@@ -180,7 +183,7 @@ void LocalResponseNormImpl::pretty_print(std::ostream& stream) const {
 
 Tensor CrossMapLRN2dImpl::forward(const Tensor& input) {
   TAEDA_CHECK(input.dim() == 4, "[CrossMapLRN2d] expected 4D input (got ", input.dim(), "D input); reshape it to (N, C, H, W)");
-  TAEDA_CHECK(options.size() > 0, "[CrossMapLRN2d] size must be positive: got ", options.size(), "; pass 1 or more");
+  TAEDA_CHECK(noted(options).size() > 0, "[CrossMapLRN2d] size must be positive: got ", options.size(), "; pass 1 or more");
   const int64_t reach = (options.size() - 1) / 2;  // channels on each side
   const int64_t channels = input.size(1);
   const Tensor square = taeda::constant_pad_nd(input.square(), {0, 0, 0, 0, reach, reach});

@@ -11,7 +11,7 @@ namespace taeda::nn {
 #define TAEDA_DEFINE_PAD_FAMILY(Name, ...)                                               \
   template <size_t D, class Derived>                                                     \
   Tensor Name##Impl<D, Derived>::forward(const Tensor& input) {                          \
-    return taeda::pad(input, IntArrayRef(*options.padding()), __VA_ARGS__);              \
+    return taeda::pad(input, IntArrayRef(*this->noted(options).padding()), __VA_ARGS__); \
   }
 TAEDA_DEFINE_PAD_FAMILY(ReflectionPad, "reflect")
 TAEDA_DEFINE_PAD_FAMILY(ReplicationPad, "replicate")

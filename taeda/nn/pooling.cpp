@@ -11,36 +11,36 @@ namespace taeda::nn {
 namespace F = functional;
 
 #define TAEDA_DEFINE_POOLS(rank)                                                                                    \
-  Tensor MaxPool##rank##dImpl::forward(const Tensor& input) { return F::max_pool##rank##d(input, options); }        \
+  Tensor MaxPool##rank##dImpl::forward(const Tensor& input) { return F::max_pool##rank##d(input, noted(options)); } \
   std::tuple<Tensor, Tensor> MaxPool##rank##dImpl::forward_with_indices(const Tensor& input) {                      \
-    return F::max_pool##rank##d_with_indices(input, options);                                                       \
+    return F::max_pool##rank##d_with_indices(input, noted(options));                                                \
   }                                                                                                                 \
   void MaxPool##rank##dImpl::pretty_print(std::ostream& stream) const {                                             \
     stream << std::boolalpha << "torch::nn::MaxPool" #rank "d(kernel_size=" << options.kernel_size()                \
            << ", stride=" << options.stride() << ", padding=" << options.padding()                                  \
            << ", dilation=" << options.dilation() << ", ceil_mode=" << options.ceil_mode() << ")";                  \
   }                                                                                                                 \
-  Tensor AvgPool##rank##dImpl::forward(const Tensor& input) { return F::avg_pool##rank##d(input, options); }        \
+  Tensor AvgPool##rank##dImpl::forward(const Tensor& input) { return F::avg_pool##rank##d(input, noted(options)); } \
   void AvgPool##rank##dImpl::pretty_print(std::ostream& stream) const {                                             \
     stream << "torch::nn::AvgPool" #rank "d(kernel_size=" << options.kernel_size() << ", stride=" << options.stride() \
            << ", padding=" << options.padding() << ")";                                                             \
   }                                                                                                                 \
   Tensor AdaptiveAvgPool##rank##dImpl::forward(const Tensor& input) {                                               \
-    return F::adaptive_avg_pool##rank##d(input, options);                                                           \
+    return F::adaptive_avg_pool##rank##d(input, noted(options));                                                    \
   }                                                                                                                 \
   void AdaptiveAvgPool##rank##dImpl::pretty_print(std::ostream& stream) const {                                     \
     stream << "torch::nn::AdaptiveAvgPool" #rank "d(output_size=" << options.output_size() << ")";                  \
   }                                                                                                                 \
   Tensor AdaptiveMaxPool##rank##dImpl::forward(const Tensor& input) {                                               \
-    return F::adaptive_max_pool##rank##d(input, options);                                                           \
+    return F::adaptive_max_pool##rank##d(input, noted(options));                                                    \
   }                                                                                                                 \
   std::tuple<Tensor, Tensor> AdaptiveMaxPool##rank##dImpl::forward_with_indices(const Tensor& input) {                \
-    return F::adaptive_max_pool##rank##d_with_indices(input, options);                                              \
+    return F::adaptive_max_pool##rank##d_with_indices(input, noted(options));                                       \
   }                                                                                                                 \
   Tensor MaxUnpool##rank##dImpl::forward(const Tensor& input, const Tensor& indices,                                \
                                          const std::optional<std::vector<int64_t>>& output_size) {                  \
     return F::max_unpool##rank##d(input, indices,                                                                   \
-                                  F::MaxUnpool##rank##dFuncOptions(options.kernel_size())                           \
+                                  F::MaxUnpool##rank##dFuncOptions(noted(options).kernel_size())                    \
                                       .stride(options.stride())                                                     \
                                       .padding(options.padding())                                                   \
                                       .output_size(output_size));                                                   \
@@ -49,7 +49,7 @@ namespace F = functional;
     stream << "torch::nn::MaxUnpool" #rank "d(kernel_size=" << options.kernel_size()                                \
            << ", stride=" << options.stride() << ", padding=" << options.padding() << ")";                          \
   }                                                                                                                 \
-  Tensor LPPool##rank##dImpl::forward(const Tensor& input) { return F::lp_pool##rank##d(input, options); }          \
+  Tensor LPPool##rank##dImpl::forward(const Tensor& input) { return F::lp_pool##rank##d(input, noted(options)); }   \
   void LPPool##rank##dImpl::pretty_print(std::ostream& stream) const {                                              \
     stream << std::boolalpha << "torch::nn::LPPool" #rank "d(norm_type=" << options.norm_type()                     \
            << ", kernel_size=" << options.kernel_size() << ", stride=" << options.stride()                          \
@@ -87,7 +87,7 @@ void check_fractional(const Options& options, const char* name) {
   }                                                                                                              \
   std::tuple<Tensor, Tensor> FractionalMaxPool##rank##dImpl::forward_with_indices(const Tensor& input) {         \
     return F::fractional_max_pool##rank##d_with_indices(                                                         \
-        input, FractionalMaxPool##rank##dOptions(options)._random_samples(_random_samples));                     \
+        input, FractionalMaxPool##rank##dOptions(noted(options))._random_samples(_random_samples));              \
   }                                                                                                              \
   Tensor FractionalMaxPool##rank##dImpl::forward(const Tensor& input) {                                          \
     return std::get<0>(forward_with_indices(input));                                                             \

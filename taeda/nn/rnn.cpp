@@ -162,7 +162,7 @@ template class RNNImplBase<GRUImpl>;
 RNNImpl::RNNImpl(const RNNOptions& options_) : RNNImplBase(detail::base_options(options_)), options(options_) {}
 
 std::tuple<Tensor, Tensor> RNNImpl::forward(const Tensor& input, Tensor hx) {
-  const auto& o = options_base;
+  const auto& o = noted(options_base);
   const Tensor x = batched_input(input);
   const bool batched = input.dim() == 3;
   const Tensor h0 = hx.defined() ? checked_state(hx, batched, batch_of(x), o.hidden_size())
@@ -174,7 +174,7 @@ std::tuple<Tensor, Tensor> RNNImpl::forward(const Tensor& input, Tensor hx) {
 }
 
 std::tuple<PackedSequence, Tensor> RNNImpl::forward_with_packed_input(const PackedSequence& packed, Tensor hx) {
-  const auto& o = options_base;
+  const auto& o = noted(options_base);
   detail::check_packed(packed, o);
   const int64_t batch = detail::first_batch(packed);
   const Tensor h0 = hx.defined() ? detail::permuted(checked_state(hx, true, batch, o.hidden_size()), packed.sorted_indices())
@@ -195,7 +195,7 @@ std::vector<Tensor> LSTMImpl::initial_state(const OptionalState& hx, bool batche
 
 std::tuple<Tensor, std::tuple<Tensor, Tensor>> LSTMImpl::forward(const Tensor& input,
                                                                  std::optional<std::tuple<Tensor, Tensor>> hx_opt) {
-  const auto& o = options_base;
+  const auto& o = noted(options_base);
   const Tensor x = batched_input(input);
   const bool batched = input.dim() == 3;
   auto [output, hn, cn] = taeda::lstm(x, initial_state(hx_opt, batched, batch_of(x), x), flat_weights_, o.bias(), o.num_layers(),
@@ -206,7 +206,7 @@ std::tuple<Tensor, std::tuple<Tensor, Tensor>> LSTMImpl::forward(const Tensor& i
 
 std::tuple<PackedSequence, std::tuple<Tensor, Tensor>> LSTMImpl::forward_with_packed_input(
     const PackedSequence& packed, std::optional<std::tuple<Tensor, Tensor>> hx_opt) {
-  const auto& o = options_base;
+  const auto& o = noted(options_base);
   detail::check_packed(packed, o);
   std::vector<Tensor> state = initial_state(hx_opt, true, detail::first_batch(packed), packed.data());
   if (hx_opt) {
@@ -221,7 +221,7 @@ std::tuple<PackedSequence, std::tuple<Tensor, Tensor>> LSTMImpl::forward_with_pa
 GRUImpl::GRUImpl(const GRUOptions& options_) : RNNImplBase(detail::base_options(options_)), options(options_) {}
 
 std::tuple<Tensor, Tensor> GRUImpl::forward(const Tensor& input, Tensor hx) {
-  const auto& o = options_base;
+  const auto& o = noted(options_base);
   const Tensor x = batched_input(input);
   const bool batched = input.dim() == 3;
   const Tensor h0 = hx.defined() ? checked_state(hx, batched, batch_of(x), o.hidden_size())
@@ -233,7 +233,7 @@ std::tuple<Tensor, Tensor> GRUImpl::forward(const Tensor& input, Tensor hx) {
 }
 
 std::tuple<PackedSequence, Tensor> GRUImpl::forward_with_packed_input(const PackedSequence& packed, Tensor hx) {
-  const auto& o = options_base;
+  const auto& o = noted(options_base);
   detail::check_packed(packed, o);
   const int64_t batch = detail::first_batch(packed);
   const Tensor h0 = hx.defined() ? detail::permuted(checked_state(hx, true, batch, o.hidden_size()), packed.sorted_indices())
@@ -325,7 +325,7 @@ Tensor RNNCellImpl::forward(const Tensor& input, const Tensor& hx) {
   check_forward_input(input, "RNNCell");
   const Tensor x = rows_of(input);
   const Tensor h = state_rows(input, hx, "RNNCell");
-  const bool use_tanh = std::holds_alternative<enumtype::kTanh>(options.nonlinearity());
+  const bool use_tanh = std::holds_alternative<enumtype::kTanh>(noted(options).nonlinearity());
   const Tensor out = use_tanh ? taeda::rnn_tanh_cell(x, h, weight_ih, weight_hh, maybe(bias_ih), maybe(bias_hh))
                               : taeda::rnn_relu_cell(x, h, weight_ih, weight_hh, maybe(bias_ih), maybe(bias_hh));
   return input.dim() == 1 ? out.squeeze(0) : out;

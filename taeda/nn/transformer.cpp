@@ -80,7 +80,7 @@ std::tuple<Tensor, Tensor> MultiheadAttentionImpl::forward(const Tensor& query, 
                                                            const Tensor& attn_mask, bool average_attn_weights) {
   // Integral padding masks are boolean ones in other words.
   const bool integral = key_padding_mask.defined() && !key_padding_mask.is_floating_point();
-  F::MultiheadAttentionForwardFuncOptions o(options.embed_dim(), options.num_heads(), in_proj_weight, in_proj_bias, bias_k, bias_v,
+  F::MultiheadAttentionForwardFuncOptions o(noted(options).embed_dim(), options.num_heads(), in_proj_weight, in_proj_bias, bias_k, bias_v,
                                             options.add_zero_attn(), options.dropout(), out_proj->weight, out_proj->bias);
   o.training(is_training())
       .key_padding_mask(integral ? key_padding_mask.to(kBool) : key_padding_mask)
@@ -142,7 +142,7 @@ void TransformerEncoderLayerImpl::reset_parameters() {
 Tensor TransformerEncoderLayerImpl::forward(const Tensor& src, const Tensor& src_mask, const Tensor& src_key_padding_mask) {
   const Tensor attended = std::get<0>(self_attn(src, src, src, src_key_padding_mask, /*need_weights=*/false, src_mask));
   const Tensor x = norm1(src + dropout1(attended));
-  const Tensor active = detail::activate(options.activation(), linear1(x));
+  const Tensor active = detail::activate(noted(options).activation(), linear1(x));
   return norm2(x + dropout2(linear2(dropout(active))));
 }
 

@@ -76,7 +76,7 @@ Tensor TransformerDecoderLayerImpl::forward(Tensor tgt, const Tensor& memory, co
   Tensor x = norm1(tgt + dropout1(own));
   const Tensor other = std::get<0>(multihead_attn(x, memory, memory, memory_key_padding_mask, /*need_weights=*/false, memory_mask));
   x = norm2(x + dropout2(other));
-  const Tensor active = detail::activate(options.activation(), linear1(x));
+  const Tensor active = detail::activate(noted(options).activation(), linear1(x));
   return norm3(x + dropout3(linear2(dropout(active))));
 }
 
@@ -176,7 +176,7 @@ Tensor TransformerImpl::forward(const Tensor& src, const Tensor& tgt, const Tens
               tgt.dim(), "; shape them as (length, batch, features)");
   TAEDA_CHECK(src.size(1) == tgt.size(1), "[Transformer] src and tgt should have equal batch size (at dim 1), but got ",
               src.size(1), " and ", tgt.size(1), "; pass one target for each source");
-  TAEDA_CHECK(src.size(2) == options.d_model() && tgt.size(2) == options.d_model(),
+  TAEDA_CHECK(src.size(2) == noted(options).d_model() && tgt.size(2) == options.d_model(),
               "[Transformer] src and tgt should have same feature size as d_model (at dim 2), but got ", src.size(2), " and ",
               tgt.size(2), " while d_model is ", options.d_model(), "; project them first");
   const Tensor memory = encoder.forward<Tensor>(src, src_mask, src_key_padding_mask);

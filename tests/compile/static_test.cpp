@@ -7,40 +7,10 @@
 #include <sstream>
 #include <thread>
 
-#include "taeda/taeda.h"
+#include "tests/compile/static_support.h"
 
 namespace taeda {
 namespace {
-
-void expect_same(const Tensor& got, const Tensor& want, const std::string& what = "") {
-  ASSERT_EQ(got.defined(), want.defined()) << what;
-  if (!got.defined()) return;
-  ASSERT_EQ(got.scalar_type(), want.scalar_type()) << what;
-  ASSERT_EQ(got.sizes(), want.sizes()) << what;
-  ASSERT_EQ(got.strides(), want.strides()) << what;
-  EXPECT_EQ(got.requires_grad(), want.requires_grad()) << what;
-  const Tensor a = got.detach().contiguous(), b = want.detach().contiguous();
-  EXPECT_TRUE(a.numel() == 0 || std::memcmp(a.const_data_ptr(), b.const_data_ptr(), a.nbytes()) == 0) << what << '\n' << a << '\n' << b;
-}
-
-template <class F>
-auto fixed(F&& f, CompileOptions options = {}) {
-  options.mode = CompileMode::kStatic;
-  return compile(std::forward<F>(f), options);
-}
-
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-/// The function's refusal after enough calls; empty when there is none.
-template <class F>
-std::string refusal_of(const F& call) {
-  try {
-    for (int i = 0; i < 8; ++i) call();
-  } catch (const CompileError& e) {
-    return e.what();
-  }
-  return "";
-}
 
 struct Net : nn::Module {
   explicit Net(bool random = true) {
