@@ -17,6 +17,8 @@ using pointwise::Recorded;
 constexpr size_t kMaxOperands = 24, kMaxSteps = 64;
 /// Longer rows are only summed, block by block: others would need room for whole rows.
 constexpr int64_t kLongRow = 1 << 16;
+/// Elements of a pointwise step that may be a loop of its own.
+constexpr int64_t kSmallLoop = 1 << 14;
 /// Launches that go together.
 constexpr size_t kMaxLaunches = 256;
 
@@ -244,12 +246,14 @@ class Maker {
   void close() {
     Group group;
     std::swap(group, group_);
-    if (group.members.size() == 1 && !is_one_of_many(group)) {
+    if (group.members.size() == 1 && !stands_alone(group) && !is_one_of_many(group)) {
       single(group.members[0].step);
     } else if (!group.members.empty()) {
       add(group);
     }
   }
+
+  bool stands_alone(const Group& group) const { return loops_.alone && !group.members[0].row && group.elements() <= kSmallLoop; }
 
   /// A pointwise step like the one before or after it, over other tensors: many such go together.
   bool is_one_of_many(const Group& group) const {
@@ -271,7 +275,9 @@ class Maker {
       const auto outside = [&](size_t i) { return !std::binary_search(steps.begin(), steps.end(), i); };
       if (std::any_of(readers.begin(), readers.end(), outside)) wanted[static_cast<size_t>(t.value)] = true;
     }
-    auto fused = build_kernel(group, segment_, wanted, loops_);
+    LoopOptions options = loops_;
+    options.generate_code = options.generate_code && !(group.members.size() == 1 && stands_alone(group));
+    auto fused = build_kernel(group, segment_, wanted, options);
     units_.push_back({std::move(steps), std::move(fused), {}, {}, group.elements()});
   }
 
@@ -318,7 +324,8 @@ class Maker {
     }
     // A loop of one step that found no company is left to its operator.
     for (Unit& unit : units) {
-      if (unit.fused && unit.steps.size() == 1) unit.fused = nullptr, unit.elements = 0;
+      const bool small = loops_.alone && unit.elements <= kSmallLoop;
+      if (unit.fused && unit.steps.size() == 1 && !small) unit.fused = nullptr, unit.elements = 0;
     }
     return units;
   }

@@ -207,7 +207,7 @@ bool StaticCall::end(const std::vector<Tensor*>& results, const std::vector<uint
   g.obstacle.clear();
   g.fruitless = 0;
   const CompileOptions& o = state_->options;
-  const LoopOptions loops{true, o.backend != CompileBackend::kInterpreter, 0, o.cache_dir};
+  const LoopOptions loops{true, o.backend != CompileBackend::kInterpreter, 0, o.cache_dir, true};
   plan_ = g.plans.emplace_back(std::make_unique<StaticPlan>(std::move(record), loops, o.backend == CompileBackend::kDebug)).get();
   ++state_->fixed.plans;
   renewed_ = plan_;

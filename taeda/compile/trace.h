@@ -124,6 +124,7 @@ struct LoopOptions {
   bool generate_code = false;
   int64_t code_from_elements = 0;
   std::string cache_dir = {};
+  bool alone = false;  ///< a small pointwise step that shares no loop gets one of its own, which is interpreted: less to do for each run
 };
 
 /// Whether two steps are one step at two sizes: they differ in sizes and strides, and in words that may follow from them.
