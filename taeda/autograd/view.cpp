@@ -55,10 +55,12 @@ Tensor part_of(const Tensor& whole, const ViewGeometry& view) {
 
 /// `base` with exactly the strides of the geometry; undefined: zeros.
 Tensor in_base_layout(const Tensor& base, const ViewGeometry& view, ScalarType dtype, Device device) {
-  Tensor copy = make_tensor_strided(view.base_sizes, view.base_strides, dtype, device);
+  const TensorOptions options = TensorOptions().dtype(dtype).device(device);
+  Tensor copy = taeda::empty_strided(view.base_sizes, view.base_strides, options);
   if (!base.defined() || !copy.is_non_overlapping_and_dense()) {
     // Gaps between elements may be reached by another view of the storage.
-    std::fill_n(static_cast<char*>(copy.storage().data()), copy.storage().nbytes(), char{0});
+    copy = make_alias(taeda::zeros({static_cast<int64_t>(copy.storage().nbytes() / item_size(dtype))}, options));
+    copy.mutable_impl().set_sizes_strides(view.base_sizes, view.base_strides);
   }
   if (base.defined()) copy.copy_(base);
   return copy;

@@ -138,6 +138,26 @@ TEST(StaticCompile, GradientsThatTheProgramKeepsStay) {
   expect_same(w.grad(), full({3}, 2.f));
 }
 
+TEST(StaticCompile, GradientsThroughWritesIntoViews) {
+  const int recorded = expect_equal_calls([] {
+    const Tensor w = randn({4, 3}).requires_grad_();
+    return std::tuple(
+        [=](const Tensor& x, bool) {
+          w.mutable_grad().reset();
+          Tensor y = w * x;
+          y.select(0, 1).mul_(x[0]);
+          y.narrow(1, 0, 2).t().zero_();
+          Tensor z = w.t().clone();
+          z.select(1, 2).copy_(x[2] * w[0]);
+          Tensor loss = y.square().sum() + z.exp().sum();
+          loss.backward();
+          return loss;
+        },
+        [=] { return with_gradients({w}); }, [](int) { return true; });
+  }, 8);
+  EXPECT_LE(recorded, 3);
+}
+
 TEST(StaticCompile, OptionsOfModulesCount) {
   nn::Sequential model(nn::Linear(3, 8), nn::LeakyReLU(nn::LeakyReLUOptions().negative_slope(0.1)), nn::BatchNorm1d(8), nn::Dropout(0.5),
                        nn::LayerNorm(nn::LayerNormOptions({8})), nn::Softmax(1));
