@@ -23,4 +23,20 @@ std::unique_ptr<Step> make_step(const capture::Call& call, std::vector<Operand> 
 /// What the kernel wrote to tensor `i`: what the call says, and what its counters, `before` at first, show.
 std::optional<Write> write_of(const capture::Call& call, uint32_t i, const Counters& before);
 
+/// When results that nobody holds any more should be freed while calls are recorded: every 64 steps, and before much memory is touched
+/// that the function by itself would not touch.
+class CleaningDue {
+ public:
+  bool after(const Step& step) {
+    for (const ResultStorage& s : step.result_storages) bytes_ += s.bytes;
+    if (++steps_ < 64 && bytes_ < kBytes) return false;
+    steps_ = bytes_ = 0;
+    return true;
+  }
+
+ private:
+  static constexpr size_t kBytes = 4 << 20;
+  size_t steps_ = 0, bytes_ = 0;
+};
+
 }  // namespace taeda::lazy

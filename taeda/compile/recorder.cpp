@@ -338,7 +338,7 @@ void CallRecorder::record(capture::Call& call) {
   }
   for (const Write& w : cursor_->writes) watch(cursor_->operands[w.operand].value);
   if (escaped_) close("the program holds a raw pointer to a tensor");
-  if (segment_.values.size() % 64 == 0) drop_dead();
+  if (due_.after(*cursor_)) drop_dead();
 }
 
 /// What the kernel wrote: what the call says, and arguments whose counters moved.

@@ -92,6 +92,7 @@ class CallRecorder final : public capture::Recorder, public StorageWatcher {
   std::vector<Operand> recorded_operands_;
   std::vector<Counters> before_;              ///< of the arguments, before the kernel ran
   std::vector<uint8_t> generator_before_;
+  CleaningDue due_;
 };
 
 }  // namespace taeda::lazy

@@ -292,7 +292,7 @@ void StaticRecorder::record(capture::Call& call) {
   }
   if (!note_results(*step, call)) refuse_with(str(call.target.name, " returns or reshapes one of its arguments"));
   record_->steps.push_back(std::move(step));
-  if (record_->steps.size() % 64 == 0) forget_dead();
+  if (due_.after(*record_->steps.back())) forget_dead();
 }
 
 /// False when a result shares memory with an argument, or an argument changed its geometry.

@@ -168,6 +168,7 @@ class StaticRecorder final : public capture::Recorder, public StorageWatcher, pu
   std::vector<Geometry> geometries_;
   std::vector<Counters> before_;
   std::vector<uint8_t> generator_before_;
+  CleaningDue due_;
   std::mutex mutex_;  ///< guards the refusal, which other threads may set
 };
 
