@@ -103,10 +103,10 @@ struct AsStrided {
                 self.impl().storage->nbytes, "; use a smaller view");
     return make_view(self, size, stride, offset);
   }
-  static Tensor grad_self(const Tensor& grad, IntArrayRef self_sizes, IntArrayRef self_strides, const Tensor& self,
+  static Tensor grad_self(const Tensor& grad, IntArrayRef self_sizes, IntArrayRef self_strides, int64_t self_storage_offset,
                           IntArrayRef size, IntArrayRef stride, std::optional<int64_t> storage_offset) {
-    return as_strided_backward(grad, self_sizes, self_strides, self.storage_offset(), size, stride,
-                               storage_offset.value_or(self.storage_offset()));
+    return as_strided_backward(grad, self_sizes, self_strides, self_storage_offset, size, stride,
+                               storage_offset.value_or(self_storage_offset));
   }
   /// Scatters the gradient into the base's geometry; elements that the view shows several times add up, and elements of
   /// the input that share memory each get an equal part.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // In-place changes and views: what is allowed, and what the gradients are.
 #include <cmath>
+#include <functional>
 
 #include "tests/autograd/common.h"
 
@@ -301,6 +302,24 @@ TEST(Inplace, OverwrittenInputsAreStillReported) {
   const Tensor h = x * 3;
   h.add_((h * h).exp());
   expect_error([&] { h.sum().backward(); }, {"Mul", "modified by an in-place operation", "MulBackward0", "clone()"});
+}
+
+TEST(Inplace, WritesIntoViewsDoNotKeepTheirBaseAlive) {
+  const Tensor x = randn({4, 4}).requires_grad_();
+  const auto rows = [](const Tensor& y) { return y.select(0, 1); };
+  const auto strided = [](const Tensor& y) { return y.as_strided({2}, {1}); };
+  const auto turned = [](const Tensor& y) { return y.t().narrow(0, 0, 2); };
+  for (const std::function<Tensor(const Tensor&)>& view : {std::function<Tensor(const Tensor&)>(rows), std::function<Tensor(const Tensor&)>(strided),
+                                                           std::function<Tensor(const Tensor&)>(turned)}) {
+    Tensor held;
+    {
+      Tensor y = x * 1;
+      held = y;
+      view(y).mul_(2);
+      y.sum().backward();
+    }
+    EXPECT_EQ(held.use_count(), 1u);
+  }
 }
 
 TEST(Inplace, SetData) {

@@ -84,7 +84,8 @@ class NodePlan:
             return f"{name}_.unpack(*this)"
         for suffix, mtype, get in (("_sizes", "DimVector", "{}.sizes()"), ("_dtype", "ScalarType", "{}.scalar_type()"),
                                    ("_strides", "DimVector", "{}.strides()"), ("_numel", "int64_t", "{}.numel()"),
-                                   ("_dim", "int64_t", "{}.dim()"), ("_options", "TensorOptions", "{}.options()")):
+                                   ("_dim", "int64_t", "{}.dim()"), ("_options", "TensorOptions", "{}.options()"),
+                                   ("_storage_offset", "int64_t", "{}.storage_offset()")):
             if name.endswith(suffix) and name.removesuffix(suffix) in args:
                 base = args[name.removesuffix(suffix)]
                 if base.type == "Tensor[]" and suffix == "_sizes":
