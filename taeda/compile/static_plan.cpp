@@ -135,6 +135,7 @@ void StaticPlan::count_handles(const HandleCounts& own) {
     return std::any_of(record_->results.begin(), record_->results.end(), [&](const Outcome& o) { return o.tensor.is_same(t); });
   };
   for (CapturedTensor& c : record_->captured) c.handles = is_result(c.tensor) ? 0 : others(c.tensor.unsafeGetTensorImpl(), c.tensor.use_count());
+  for (ReadBytes& r : record_->reads) r.held = r.handles ? r.handles(r.owner) : 0;
   others_storage_handles_.clear();
   for (const size_t v : captured_) others_storage_handles_.push_back(others(memory_[v].get(), memory_[v]->use_count()));
 }
@@ -226,7 +227,7 @@ bool StaticPlan::arguments_fit(const ArgumentList& arguments) const {
 bool StaticPlan::fits(const ArgumentList& arguments) {
   const Record& r = *record_;
   return r.host_changes == detail::host_changes.load(std::memory_order_relaxed) &&
-         std::all_of(r.reads.begin(), r.reads.end(), [](const ReadBytes& bytes) { return bytes.stay(); }) && leaves_fit(arguments) && captured_fit() &&
+         std::all_of(r.reads.begin(), r.reads.end(), [](const ReadBytes& bytes) { return bytes.fit(); }) && leaves_fit(arguments) && captured_fit() &&
          arguments_fit(arguments) &&
          std::all_of(r.steps.begin(), r.steps.end(), [](const auto& step) { return !step->source || source_of(*step)->is_unchanged(); });
 }

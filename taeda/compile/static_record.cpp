@@ -369,7 +369,8 @@ void StaticRecorder::reads(const detail::HostBytes& b) {
     if (known.place == b.place && known.bytes.size() == b.size) return;
   }
   const auto* place = static_cast<const char*>(b.place);
-  record_->reads.push_back({b.owner, b.fresh, place, std::string(place, b.size)});
+  const bool known = std::any_of(record_->reads.begin(), record_->reads.end(), [&](const ReadBytes& r) { return r.owner == b.owner; });
+  record_->reads.push_back({b.owner, b.fresh, place, std::string(place, b.size), known ? nullptr : b.handles});
 }
 bool StaticRecorder::ends(const void* owner) {
   const auto of_owner = [&](const ReadBytes& r) { return r.owner == owner; };

@@ -64,13 +64,16 @@ struct RecordedLeaf {
   Outcome after;
 };
 
-/// Bytes of the host's memory that the call read: options and modes of modules.
+/// Bytes of the host's memory that the call read: options and modes of modules, their owners.
 struct ReadBytes {
   const void* owner;
   bool fresh;
   const char* place;
   std::string bytes;
+  size_t (*handles)(const void* owner);  ///< null where an earlier one has the same owner
+  size_t held = 0;                       ///< handles when the plan was made
   bool stay() const { return std::memcmp(place, bytes.data(), bytes.size()) == 0; }
+  bool fit() const { return stay() && (!handles || handles(owner) == held); }
 };
 
 /// How often tensors and storages are held.

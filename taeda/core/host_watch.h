@@ -21,6 +21,7 @@ struct HostBytes {
   bool fresh;  ///< nobody knew of the owner before
   const void* place;
   size_t size;
+  size_t (*handles)(const void* owner);  ///< how many there are: a variable that holds another owner gives one up
 };
 
 /// Told what the host code of a call does besides calling operators.

@@ -41,7 +41,9 @@ Module::~Module() {
 
 void Module::note(const void* place, size_t bytes) const {
   if (TAEDA_LIKELY(!taeda::detail::tls_host_watch)) return;
-  taeda::detail::tls_host_watch->reads({this, !std::exchange(is_watched_, true), place, bytes});
+  taeda::detail::tls_host_watch->reads({this, !std::exchange(is_watched_, true), place, bytes, [](const void* module) {
+    return static_cast<size_t>(static_cast<const Module*>(module)->weak_from_this().use_count());
+  }});
 }
 
 const std::string& Module::name() const noexcept {

@@ -218,6 +218,16 @@ TEST(StaticCompile, ModulesThatEndAreForgotten) {
   EXPECT_FALSE(has(fast.explain(), " 0 replayed")) << fast.explain();
 }
 
+TEST(StaticCompile, VariablesThatHoldAnotherModuleAreNoticed) {
+  nn::LeakyReLU leaky(nn::LeakyReLUOptions().negative_slope(0.5)), other = leaky;
+  const auto fast = fixed([&](const Tensor& x) { return leaky(x); });
+  const Tensor x = randn({20});
+  for (int i = 0; i < 4; ++i) expect_same(fast(x), leaky(x));
+  leaky = nn::LeakyReLU(nn::LeakyReLUOptions().negative_slope(0.25));
+  for (int i = 0; i < 4; ++i) expect_same(fast(x), leaky(x));
+  EXPECT_TRUE(has(fast.explain(), "4 recorded, 4 replayed")) << fast.explain();
+}
+
 TEST(StaticCompile, ModesMayChangeBetweenAllCalls) {
   nn::Sequential model(nn::Linear(3, 4), nn::Dropout(0.5));
   int calls = 0;
