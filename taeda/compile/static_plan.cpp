@@ -135,7 +135,9 @@ void StaticPlan::count_handles(const HandleCounts& own) {
     return std::any_of(record_->results.begin(), record_->results.end(), [&](const Outcome& o) { return o.tensor.is_same(t); });
   };
   for (CapturedTensor& c : record_->captured) c.handles = is_result(c.tensor) ? 0 : others(c.tensor.unsafeGetTensorImpl(), c.tensor.use_count());
-  for (ReadBytes& r : record_->reads) r.held = r.handles ? r.handles(r.owner) : 0;
+  if (record_->host_changes == detail::host_changes.load()) {  // else owners may have ended, and the plan fits no call
+    for (ReadBytes& r : record_->reads) r.held = r.handles ? r.handles(r.owner) : 0;
+  }
   others_storage_handles_.clear();
   for (const size_t v : captured_) others_storage_handles_.push_back(others(memory_[v].get(), memory_[v]->use_count()));
 }

@@ -370,13 +370,10 @@ void StaticRecorder::reads(const detail::HostBytes& b) {
   }
   const auto* place = static_cast<const char*>(b.place);
   const bool known = std::any_of(record_->reads.begin(), record_->reads.end(), [&](const ReadBytes& r) { return r.owner == b.owner; });
-  record_->reads.push_back({b.owner, b.fresh, place, std::string(place, b.size), known ? nullptr : b.handles});
+  record_->reads.push_back({b.owner, place, std::string(place, b.size), known ? nullptr : b.handles});
 }
-bool StaticRecorder::ends(const void* owner) {
-  const auto of_owner = [&](const ReadBytes& r) { return r.owner == owner; };
-  const bool fresh = std::any_of(record_->reads.begin(), record_->reads.end(), [&](const ReadBytes& r) { return of_owner(r) && r.fresh; });
-  if (fresh) std::erase_if(record_->reads, of_owner);
-  return fresh;
+void StaticRecorder::ends(const void* owner) {
+  std::erase_if(record_->reads, [&](const ReadBytes& r) { return r.owner == owner; });
 }
 
 void StaticRecorder::backward(TensorImpl& root, bool keeps_graph) {
@@ -542,7 +539,8 @@ std::unique_ptr<Record> StaticRecorder::end(const std::vector<Tensor*>& results)
     record_->results.push_back(std::move(o));
   }
   used_up_.clear();
-  if (!std::all_of(record_->reads.begin(), record_->reads.end(), [](const ReadBytes& r) { return r.stay(); })) {
+  const bool same_owners = record_->host_changes == detail::host_changes.load();  // else another thread may have ended some
+  if (same_owners && !std::all_of(record_->reads.begin(), record_->reads.end(), [](const ReadBytes& r) { return r.stay(); })) {
     refuse_with("the function sets options or the mode of a module");
   }
   check_kept(results);

@@ -67,7 +67,6 @@ struct RecordedLeaf {
 /// Bytes of the host's memory that the call read: options and modes of modules, their owners.
 struct ReadBytes {
   const void* owner;
-  bool fresh;
   const char* place;
   std::string bytes;
   size_t (*handles)(const void* owner);  ///< null where an earlier one has the same owner
@@ -136,7 +135,7 @@ class StaticRecorder final : public capture::Recorder, public StorageWatcher, pu
   void backward(TensorImpl& root, bool keeps_graph) override;
   void read(TensorImpl& tensor) override;
   void reads(const detail::HostBytes& bytes) override;
-  bool ends(const void* owner) override;
+  void ends(const void* owner) override;
   void refuse(const char* what) override;
 
  private:

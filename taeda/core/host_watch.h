@@ -18,7 +18,6 @@ namespace detail {
 /// Memory whose owner counts `host_changes` up when it ends.
 struct HostBytes {
   const void* owner;
-  bool fresh;  ///< nobody knew of the owner before
   const void* place;
   size_t size;
   size_t (*handles)(const void* owner);  ///< how many there are: a variable that holds another owner gives one up
@@ -34,12 +33,15 @@ struct TAEDA_API HostWatch {
   virtual void read(TensorImpl& tensor) = 0;
   /// What the call does depends on bytes of the host's memory.
   virtual void reads(const HostBytes& bytes) = 0;
-  /// An owner of such bytes ends. False when others than this call may know them.
-  virtual bool ends(const void* owner) = 0;
+  /// An owner of such bytes ends.
+  virtual void ends(const void* owner) = 0;
   /// Something that no replay can do. `what` is a clause: "a scheduler's step sets learning rates".
   virtual void refuse(const char* what) = 0;
 
+  const uint64_t number;  ///< of the call among all; not 0
+
  protected:
+  HostWatch();
   ~HostWatch() = default;
 };
 

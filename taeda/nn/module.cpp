@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <ostream>
 #include <set>
-#include <utility>
 
 #include "taeda/autograd/autograd.h"
 #include "taeda/core/host_watch.h"
@@ -31,17 +30,22 @@ std::string demangle(const char* symbol) {
 }  // namespace
 
 Module::Module()
-    : parameters_("Parameter"), buffers_("Buffer"), children_("Submodule") {}
+    : parameters_("Parameter"), buffers_("Buffer"), children_("Submodule"),
+      made_in_(taeda::detail::tls_host_watch ? taeda::detail::tls_host_watch->number : 0) {}
 Module::Module(std::string name) : Module() { name_ = std::move(name); }
 Module::~Module() {
   if (!is_watched_) return;
-  if (taeda::detail::tls_host_watch && taeda::detail::tls_host_watch->ends(this)) return;
+  if (taeda::detail::HostWatch* watch = taeda::detail::tls_host_watch) {
+    watch->ends(this);
+    if (made_in_ == watch->number) return;  // only this call has known it
+  }
   taeda::detail::note_host_change("a module ends");
 }
 
 void Module::note(const void* place, size_t bytes) const {
   if (TAEDA_LIKELY(!taeda::detail::tls_host_watch)) return;
-  taeda::detail::tls_host_watch->reads({this, !std::exchange(is_watched_, true), place, bytes, [](const void* module) {
+  is_watched_ = true;
+  taeda::detail::tls_host_watch->reads({this, place, bytes, [](const void* module) {
     return static_cast<size_t>(static_cast<const Module*>(module)->weak_from_this().use_count());
   }});
 }

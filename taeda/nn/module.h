@@ -158,6 +158,7 @@ class TAEDA_API Module : public std::enable_shared_from_this<Module> {
   mutable std::optional<std::string> name_;
   bool is_training_ = true;
   mutable bool is_watched_ = false;  ///< static calls know where its options lie
+  uint64_t made_in_ = 0;             ///< the static call that made it while it was recorded
 };
 
 TAEDA_API std::ostream& operator<<(std::ostream& stream, const Module& module);

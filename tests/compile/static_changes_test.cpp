@@ -216,6 +216,12 @@ TEST(StaticCompile, ModulesThatEndAreForgotten) {
     drop = std::make_unique<nn::DropoutImpl>(0.1 * (round + 1));
   }
   EXPECT_FALSE(has(fast.explain(), " 0 replayed")) << fast.explain();
+  const auto ends = fixed([&](const Tensor& x) {
+    const Tensor y = drop->forward(x);
+    drop = std::make_unique<nn::DropoutImpl>(0.5);
+    return y;
+  });
+  EXPECT_TRUE(has(refusal_of([&] { ends(randn({50})); }), "a module ends"));
 }
 
 TEST(StaticCompile, VariablesThatHoldAnotherModuleAreNoticed) {
