@@ -166,7 +166,7 @@ void StaticPlan::add_handles(HandleCounts& counts) const {
 /// The gradient that a leaf has now can take the place of the recorded one.
 bool StaticPlan::gradient_fits(const RecordedLeaf& leaf, const Tensor& now, const ArgumentList& arguments) const {
   const TensorImpl& g = now.impl();
-  if (!leaf.geometry.matches(g) || g.requires_grad() || g.extension || !g.device_.is_cpu()) return false;
+  if (!leaf.geometry.matches(g) || g.flags != leaf.flags || g.extension || !g.device_.is_cpu()) return false;
   const auto shares = [&](const Tensor* t) { return t->impl().storage == g.storage; };
   if (std::any_of(arguments.begin(), arguments.end(), shares)) return false;
   if (TAEDA_LIKELY(now.use_count() == 1 && g.storage->use_count() == 1)) return true;

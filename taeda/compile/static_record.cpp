@@ -121,7 +121,7 @@ std::string difference(const Record& a, const Record& b) {
     return "a tensor of the program is not the one of the call before";
   }
   const auto leaf = [&](const RecordedLeaf& x, const RecordedLeaf& y) {
-    return x.leaf.is_same(y.leaf) && x.defined_before == y.defined_before && x.value == y.value && same(x.geometry, y.geometry) && same(x.after, y.after, a, b);
+    return x.leaf.is_same(y.leaf) && x.defined_before == y.defined_before && x.value == y.value && same(x.geometry, y.geometry) && x.flags == y.flags && same(x.after, y.after, a, b);
   };
   const auto outcome = [&](const Outcome& x, const Outcome& y) { return same(x, y, a, b); };
   if (!std::equal(a.leaves.begin(), a.leaves.end(), b.leaves.begin(), b.leaves.end(), leaf)) return "gradients are there in one call and not in the other";
@@ -361,6 +361,7 @@ void StaticRecorder::gradient(TensorImpl& leaf) {
   if (l.before.use_count() > 2 || g.storage->use_count() > 1 || g.requires_grad() || g.extension || !g.device_.is_cpu() || numbers_.contains(g.storage.get())) return;
   l.value = number_of(g.storage, Origin::kGradient);
   l.geometry = Geometry(g);
+  l.flags = g.flags;
   record_->values[static_cast<size_t>(l.value)].argument = static_cast<int>(record_->leaves.size()) - 1;
 }
 

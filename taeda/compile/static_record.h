@@ -61,6 +61,7 @@ struct RecordedLeaf {
   Tensor before;       ///< while the call is recorded, and where it is kept, unless it has a value of its own
   int32_t value = -1;  ///< of kGradient
   Geometry geometry;   ///< of that one
+  uint8_t flags = 0;   ///< of that one
   Outcome after;
 };
 

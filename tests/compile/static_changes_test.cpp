@@ -118,6 +118,13 @@ TEST(StaticCompile, GradientsThatTheProgramKeepsStay) {
   for (int i = 0; i < 3; ++i) fast(x);
   EXPECT_TRUE(kept.is_same(w.grad()));
   expect_same(kept, full({3}, 7.f));
+  {
+    const InferenceMode inference;
+    w.mutable_grad() = zeros({3});
+  }
+  for (int i = 0; i < 3; ++i) fast(x);
+  EXPECT_TRUE(w.grad().is_inference());
+  expect_same(w.grad().clone(), full({3}, 3.f));
   w.mutable_grad() = zeros({6}).slice(0, 0, 6, 2);  // another layout
   for (int i = 0; i < 3; ++i) fast(x);
   expect_same(w.grad(), full({6}, 3.f).slice(0, 0, 6, 2));
