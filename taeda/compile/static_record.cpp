@@ -518,6 +518,7 @@ void StaticRecorder::end_arguments() {
 }
 
 std::unique_ptr<Record> StaticRecorder::end(const std::vector<Tensor*>& results) {
+  std::erase_if(used_up_, [&](const Tensor& root) { return std::none_of(results.begin(), results.end(), [&](const Tensor* t) { return t->is_same(root); }); });
   for (const Tensor* t : results) {  // as after a replay; the freed graph lets go of leaves that the call has made
     if (!record_->refusal.empty() || !t->requires_grad() || !is_used_up(*t)) continue;
     autograd::meta_of(t->mutable_impl()).grad_fn = used_up_history(*t);

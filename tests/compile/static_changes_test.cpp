@@ -274,6 +274,22 @@ TEST(StaticCompile, GradientsOfInputs) {
     expect_same(fast(x), attack(x));
   }
   EXPECT_TRUE(has(fast.explain(), "2 recorded, 4 replayed")) << fast.explain();
+  const int attacked = expect_equal_calls([] {
+    nn::Linear judge(3, 2);
+    const auto adam = std::make_shared<optim::Adam>(judge->parameters(), optim::AdamOptions(0.1));
+    return std::tuple(
+        [=](const Tensor& x, bool) mutable {
+          const Tensor leaf = x.clone().requires_grad_();
+          judge(leaf).square().sum().backward();
+          adam->zero_grad();
+          Tensor loss = judge(x + leaf.grad().sign() * 0.1).square().sum();
+          loss.backward();
+          adam->step();
+          return loss;
+        },
+        [=] { return with_gradients(judge->parameters()); }, [](int) { return true; });
+  }, 10);
+  EXPECT_LE(attacked, 4);
   const int recorded = expect_equal_calls([] {
     nn::Sequential judge(nn::Linear(3, 5), nn::Tanh(), nn::Linear(5, 1));
     const auto sgd = std::make_shared<optim::SGD>(judge->parameters(), 0.1);
