@@ -25,7 +25,7 @@ set(taeda_small_sources ${taeda_sources} ${taeda_generated_sources})
 list(FILTER taeda_small_sources INCLUDE REGEX "/taeda/(\
 (nn|io|train|graph)/|data/(csv|idx|image_folder|table_encoder|text)|autograd/(anomaly|functional|gradcheck)|\
 compile/(check|explain|record_step|static_record|kernel/(compile_kernel|disk_cache|expression|lower|object))|\
-optim/(lbfgs|matrix_rules|schedulers)|ops/(${taeda_small_operators})[.]cpp$)")
+optim/(lbfgs|matrix_rules|schedulers)|ops/(${taeda_small_operators})[.]cpp$)|/generated/cpu/[a-z0-9_]*_sse4[.]cpp$")
 set_source_files_properties(${taeda_small_sources} PROPERTIES COMPILE_OPTIONS
   "$<$<NOT:$<CONFIG:Debug>>:-Os>;$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>")
 add_library(taeda_objects OBJECT ${taeda_sources} ${taeda_generated_sources})

@@ -143,8 +143,8 @@ def node_struct(d, plan, cname):
 
 
 def record_statements(d, plan, inplace):
-    """Statements that make the node; `node` stays null when nothing needs a gradient."""
-    lines = [f"  auto node = IntrusivePtr<{d.struct}Node>::adopt(new {d.struct}Node);"]
+    """Statements that make the node where `record` says so; `node` stays null otherwise."""
+    lines = [f"  node = IntrusivePtr<{d.struct}Node>::adopt(new {d.struct}Node);"]
     for a in plan.args:
         if a.type == "Tensor[]":
             lines.append(f"  node->{a.name}_count_ = {a.name}.size();")
@@ -182,17 +182,18 @@ def record_statements(d, plan, inplace):
                 lines.append(f"  node->{member} = {source};")
         elif kind == "value_expr":
             lines.append(f"  {guard}node->{member} = {source};")
-    return lines
+    return [f"  IntrusivePtr<{d.struct}Node> node;", "  if (record) {", *(f"  {line}" for line in lines), "  }"]
 
 
-def save_outputs(plan, result, multi):
-    lines = []
+def keep_history(plan, attach, result, multi):
+    """Statements that give the results their node, and the node what it keeps of them."""
+    lines = [f"  {attach}"]
     for member, (mtype, kind, source, users) in plan.members.items():
         if kind == "output":
             value = f"std::get<{source}>({result})" if multi else result
             index = f", {source}" if multi else ""
             lines.append(f"  node->{member} = autograd::SavedTensor({value}, true{index});")
-    return lines
+    return ["  if (node) {", *(f"  {line}" for line in lines), "  }"]
 
 
 def flag_args(schema):
@@ -221,6 +222,15 @@ def replayed(s, name, rt, body):
     return [f"static void {name}(const capture::Replay& call) {{\n  [[maybe_unused]] capture::Reader r(call);\n{reads}  {run}\n}}"]
 
 
+def values_function(d, index):
+    return f"{d.struct.lower()}_{index}_values"
+
+
+def boxed_arguments(d, index, plist):
+    """The function that boxes a call's arguments, for interceptors and reports: one, out of the way."""
+    return f"static TAEDA_COLD std::vector<Value> {values_function(d, index)}({plist}) {{ return {boxed_values(d.schema)}; }}"
+
+
 def door(d, index, info_table):
     """The free function, its slow side and its in-place form."""
     s = d.schema
@@ -244,10 +254,12 @@ def door(d, index, info_table):
     replay = f"{d.struct.lower()}_{index}_replay"
     if not s.returns_view:
         out += replayed(s, replay, "void" if inplace else rt, target)
+    out.append(boxed_arguments(d, index, plist))
+    boxed = f"{values_function(d, index)}({call})"
     body = [f"static TAEDA_NOINLINE {rt} {slow}({plist}) {{"]
     body.append(f"  if (tls_modes.active & kModeIntercept) "
-                + (f"{{ detail::intercept({info}, {boxed_values(s)}); return {'const_cast<Tensor&>(self)' if inplace else ''}; }}"
-                   if inplace or void else f"return detail::intercepted<{rt}>({info}, {boxed_values(s)});"))
+                + (f"{{ detail::intercept({info}, {boxed}); return {'const_cast<Tensor&>(self)' if inplace else ''}; }}"
+                   if inplace or void else f"return detail::intercepted<{rt}>({info}, {boxed});"))
     multi = len(s.returns) > 1
     view = "true" if s.returns_view else "false"
     if differentiable:
@@ -255,28 +267,24 @@ def door(d, index, info_table):
         body.append(f"  const bool record = autograd::recording() && ({cond});")
         if inplace:
             body.append(f"  if (autograd::recording()) autograd::check_inplace(self, record, {c_string(s.name)});")
-        # Nothing is recorded: not what the forward calls either.
-        seen = captured(s, info, replay, "void" if inplace else rt, "BelowDoorGuard below; " + (f"{target};" if inplace else f"return {target};"))
-        plain = f"detail::mutate(self, [&] {{ {seen}; }}); return const_cast<Tensor&>(self);" if inplace else (f"return {target};" if s.returns_view else
-            f"detail::tls_finite_blocks.clear(); return detail::checked({info}, {seen}, [&] {{ return std::vector<Value>{boxed_values(s)}; }});")
-        body.append(f"  if (!record) {{ {plain} }}")
+        if s.returns_view:
+            body.append(f"  if (!record) return {target};")
         body += record_statements(d, plan, inplace)
+        # What the forward calls is not recorded either.
         if inplace:
             below = captured(s, info, replay, "void", f"BelowDoorGuard below; {target};")
             body.append(f"  detail::mutate(self, [&] {{ {below}; }});")
-            body.append("  autograd::rebase_history(self, node);")
-            body += save_outputs(plan, "self", False)
+            body += keep_history(plan, "autograd::rebase_history(self, node);", "self", False)
             body.append("  return const_cast<Tensor&>(self);")
         else:
-            if not s.returns_view:
-                body.append("  detail::tls_finite_blocks.clear();")
             below = f"BelowDoorGuard below; return {target};"
             below = f"[&] {{ {below} }}()" if s.returns_view else captured(s, info, replay, rt, below)
+            if not s.returns_view:
+                body.append("  detail::tls_finite_blocks.clear();")
             body.append(f"  {rt} result = {below};")
-            body.append(f"  detail::set_histories<{view}>(result, node);")
-            body += save_outputs(plan, "result", multi)
+            body += keep_history(plan, f"detail::set_histories<{view}>(result, node);", "result", multi)
             body.append("  return result;" if s.returns_view else
-                        f"  return detail::checked({info}, std::move(result), [&] {{ return std::vector<Value>{boxed_values(s)}; }});")
+                        f"  return detail::checked({info}, std::move(result), [&] {{ return {boxed}; }});")
     else:
         if inplace:
             body.append(f"  if (autograd::recording()) autograd::check_inplace(self, detail::wants(self), {c_string(s.name)});")
@@ -310,8 +318,8 @@ def door(d, index, info_table):
     return out
 
 
-def inplace_form(d, index, info_table):
-    """`name_(self, …)` of an operator that declares `inplace = true`."""
+def inplace_form(d, index, values, info_table):
+    """`name_(self, …)` of an operator that declares `inplace = true`; `values`: the function that boxes its arguments."""
     s = d.schema
     name = s.name + "_"
     args = s.args
@@ -328,16 +336,15 @@ def inplace_form(d, index, info_table):
     replay = f"{d.struct.lower()}_{index}_replay"
     seen = captured(s, f"{info_table}[{index}]", replay, "void", f"BelowDoorGuard below; {write};")
     body = [f"static TAEDA_NOINLINE Tensor& {slow}({plist}) {{"]
-    body.append(f"  if (tls_modes.active & kModeIntercept) {{ detail::intercept({info_table}[{index}], {boxed_values(s)}); return const_cast<Tensor&>(self); }}")
+    body.append(f"  if (tls_modes.active & kModeIntercept) {{ detail::intercept({info_table}[{index}], {values}({call})); "
+                "return const_cast<Tensor&>(self); }")
     if plan.args:
         cond = " || ".join(f"detail::wants({a.name})" for a in plan.args)
         body.append(f"  const bool record = autograd::recording() && ({cond});")
         body.append(f"  if (autograd::recording()) autograd::check_inplace(self, record, {c_string(name)});")
-        body.append(f"  if (!record) {{ {seen}; return const_cast<Tensor&>(self); }}")
         body += record_statements(d, plan, True)
         body.append(f"  {seen};")
-        body.append("  autograd::rebase_history(self, node);")
-        body += save_outputs(plan, "self", False)
+        body += keep_history(plan, "autograd::rebase_history(self, node);", "self", False)
     else:
         body.append(f"  if (autograd::recording()) autograd::check_inplace(self, detail::wants(self), {c_string(name)});")
         body.append(f"  {seen};")
@@ -411,8 +418,9 @@ def emit_file(stem, definitions):
                        + ", ".join(["*this"] + [a.name for a in args[1:]]) + "); }")
         if d.flags.get("inplace") == "true":
             si = inplace_schema(s)
+            values = values_function(d, index)
             index = len(rows)
-            out += inplace_form(d, index, table)
+            out += inplace_form(d, index, values, table)
             out.append(f"Tensor& Tensor::{s.name}_({params(args, False, True)}) const {{ return taeda::{s.name}_("
                        + ", ".join(["*this"] + [a.name for a in args[1:]]) + "); }")
             box = f"{d.struct}_{index}_boxed"
