@@ -299,6 +299,7 @@ struct Conv3d : Composite {
 struct Conv1dPadding : Composite {
   static constexpr auto schema =
       "conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, str padding=\"valid\", int[1] dilation=1, int groups=1) -> Tensor";
+  static constexpr auto no_cpp_default = "bias stride padding";
   static constexpr auto out = false;
   static Tensor forward(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, IntArrayRef stride, std::string_view padding,
                         IntArrayRef dilation, int64_t groups) {
@@ -309,6 +310,7 @@ struct Conv1dPadding : Composite {
 struct Conv2dPadding : Composite {
   static constexpr auto schema =
       "conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, str padding=\"valid\", int[2] dilation=1, int groups=1) -> Tensor";
+  static constexpr auto no_cpp_default = "bias stride padding";
   static constexpr auto out = false;
   static Tensor forward(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, IntArrayRef stride, std::string_view padding,
                         IntArrayRef dilation, int64_t groups) {
@@ -319,6 +321,7 @@ struct Conv2dPadding : Composite {
 struct Conv3dPadding : Composite {
   static constexpr auto schema =
       "conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, str padding=\"valid\", int[3] dilation=1, int groups=1) -> Tensor";
+  static constexpr auto no_cpp_default = "bias stride padding";
   static constexpr auto out = false;
   static Tensor forward(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, IntArrayRef stride, std::string_view padding,
                         IntArrayRef dilation, int64_t groups) {

@@ -75,6 +75,7 @@ Tensor pinv_of(const Tensor& self, const std::optional<Tensor>& atol, const std:
 /// Moore-Penrose inverse with bounds as numbers.
 struct LinalgPinvFloat : Composite {
   static constexpr auto schema = "linalg_pinv.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool hermitian=False) -> Tensor";
+  static constexpr auto no_cpp_default = "atol rtol";
   static constexpr auto variants = "function";
   static constexpr auto out = false;
   static Tensor forward(const Tensor& self, std::optional<double> atol, std::optional<double> rtol, bool hermitian) {
@@ -113,6 +114,7 @@ Tensor rank_of(const Tensor& self, const std::optional<Tensor>& atol, const std:
 /// Number of singular values above max(atol, rtol · largest).
 struct LinalgMatrixRankFloat : Composite {
   static constexpr auto schema = "linalg_matrix_rank.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool hermitian=False) -> Tensor";
+  static constexpr auto no_cpp_default = "atol rtol";
   static constexpr auto variants = "function";
   static constexpr auto out = false;
   static Tensor forward(const Tensor& self, std::optional<double> atol, std::optional<double> rtol, bool hermitian) {

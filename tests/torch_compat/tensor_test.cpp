@@ -169,6 +169,23 @@ TEST(TorchCompat, NamespacesOfFunctions) {
   EXPECT_EQ(torch::special::expit(torch::zeros({1})).item<float>(), 0.5F);
 }
 
+// Overloads that differ in one argument leave no call of fewer arguments ambiguous.
+TEST(TorchCompat, ShortCallsOfOverloadedOperatorsAreNotAmbiguous) {
+  const auto x = torch::ones({1, 2, 5, 5}), w = torch::ones({3, 2, 3, 3}), b = torch::ones({3});
+  EXPECT_EQ(torch::conv2d(x, w).sum().item<double>(), 3 * 9 * 18);
+  EXPECT_EQ(torch::conv2d(x, w, b).sum().item<double>(), 3 * 9 * 19);
+  EXPECT_EQ(torch::conv2d(x, w, b, 2).sizes(), (std::vector<int64_t>{1, 3, 2, 2}));
+  EXPECT_EQ(torch::conv2d(x, w, {}, 1, 1).sizes(), (std::vector<int64_t>{1, 3, 5, 5}));
+  EXPECT_EQ(torch::conv2d(x, w, {}, 1, "same").sizes(), (std::vector<int64_t>{1, 3, 5, 5}));
+  EXPECT_EQ(torch::conv1d(torch::ones({2, 3, 5}), torch::ones({2, 3, 3})).sizes(), (std::vector<int64_t>{2, 2, 3}));
+  EXPECT_EQ(torch::conv3d(torch::ones({1, 1, 4, 4, 4}), torch::ones({1, 1, 2, 2, 2})).sum().item<double>(), 27 * 8);
+  const auto eye = torch::eye(3);
+  EXPECT_TRUE(torch::allclose(torch::linalg_pinv(eye), eye));
+  EXPECT_TRUE(torch::allclose(torch::linalg_pinv(eye, 1e-3), eye));
+  EXPECT_EQ(torch::linalg_matrix_rank(eye).item<int64_t>(), 3);
+  EXPECT_EQ(torch::linalg_matrix_rank(eye, 1e-3).item<int64_t>(), 3);
+}
+
 }  // namespace
 
 // Names without qualification keep one meaning.
