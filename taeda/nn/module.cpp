@@ -4,6 +4,7 @@
 
 #include <cxxabi.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <ostream>
 #include <set>
@@ -44,7 +45,7 @@ Module::~Module() {
 
 void Module::note(const void* place, size_t bytes) const {
   if (TAEDA_LIKELY(!taeda::detail::tls_host_watch)) return;
-  is_watched_ = true;
+  std::atomic_ref<bool>(is_watched_).store(true, std::memory_order_relaxed);  // several recorded calls may share a module
   taeda::detail::tls_host_watch->reads({this, place, bytes, [](const void* module) {
     return static_cast<size_t>(static_cast<const Module*>(module)->weak_from_this().use_count());
   }});

@@ -8,19 +8,10 @@
 #include <cstring>
 #include <thread>
 
-#include "taeda/taeda.h"
+#include "tests/compile/same.h"
 
 namespace taeda {
 namespace {
-
-/// Equal bits, dtype and shape.
-void expect_same(const Tensor& got, const Tensor& want, const char* what = "") {
-  ASSERT_EQ(got.scalar_type(), want.scalar_type()) << what;
-  ASSERT_EQ(got.sizes(), want.sizes()) << what;
-  ASSERT_EQ(got.strides(), want.strides()) << what;
-  const Tensor a = got.detach().contiguous(), b = want.detach().contiguous();
-  EXPECT_TRUE(a.numel() == 0 || std::memcmp(a.const_data_ptr(), b.const_data_ptr(), a.nbytes()) == 0) << what << '\n' << a << '\n' << b;
-}
 
 /// Without stepping aside: what these tests do is too small to be worth compiling.
 template <class F>
