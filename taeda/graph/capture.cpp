@@ -7,6 +7,7 @@
 #include <map>
 
 #include "taeda/core/generator.h"
+#include "taeda/graph/dynamic_capture.h"
 #include "taeda/graph/layout.h"
 #include "taeda/ops/pointwise_recorded.h"
 
@@ -46,7 +47,8 @@ bool shows_otherwise(const OpInfo& op) {
 
 class GraphRecorder final : public ::taeda::capture::Recorder, public StorageWatcher {
  public:
-  GraphRecorder(Graph& graph, const States& states) : graph_(graph), states_(states) {
+  /// `whole`: constants are the memory of the program's tensors, whatever part of it is read.
+  GraphRecorder(Graph& graph, const States& states, bool whole) : graph_(graph), states_(states), whole_(whole) {
     const BelowDoorGuard below;
     for (const auto& [name, state] : states) {
       watch(state.impl().storage);
@@ -142,7 +144,11 @@ class GraphRecorder final : public ::taeda::capture::Recorder, public StorageWat
       for (const auto& [name, state] : states_) {
         if (state.impl().storage.get() == s) return add_leaf(state.detach(), Origin::kState, name), value_of(t);
       }
-      return add_leaf(t, Origin::kConstant, "");
+      const auto length = static_cast<int64_t>(s->nbytes / t.element_size());
+      if (!whole_ || length == 1) return add_leaf(t, Origin::kConstant, "");
+      const BelowDoorGuard below;
+      add_leaf(::taeda::make_view(t.detach(), {length}, {1}, 0), Origin::kConstant, "");
+      return value_of(t);
     }
     return view_of(at->second, t);
   }
@@ -304,6 +310,7 @@ class GraphRecorder final : public ::taeda::capture::Recorder, public StorageWat
                                 whole.scalar_type(), "; convert with to() instead");
     std::vector<int64_t> key = t.sizes().vec();
     key.insert(key.end(), t.strides().begin(), t.strides().end());
+    if (whole_) place.views.clear();  // what is the same view here may not be at other sizes
     const auto [at, fresh] = place.views.emplace(std::pair(t.storage_offset(), key), -1);
     if (!fresh) return at->second;
     const bool reaches = t.numel() == 0 || (t.storage_offset() >= whole.storage_offset() && end_of(t) <= end_of(whole));
@@ -438,6 +445,7 @@ class GraphRecorder final : public ::taeda::capture::Recorder, public StorageWat
 
   Graph& graph_;
   const States& states_;
+  const bool whole_;
   std::vector<std::pair<Tensor, Tensor>> leaves_;  ///< inputs and states, and how they were
   /// So many memories that no leaf has are kept before the first look for those to free.
   static constexpr size_t kForgetAt = 16;
@@ -453,7 +461,11 @@ class GraphRecorder final : public ::taeda::capture::Recorder, public StorageWat
 
 }  // namespace
 
-Graph capture(const Function& function, const std::vector<Tensor>& examples, const States& states) {
+Graph capture(const Function& function, const std::vector<Tensor>& examples, const States& states, const CaptureOptions& options) {
+  return options.dynamic.empty() ? capture_once(function, examples, states, false) : capture_dynamic(function, examples, states, options.dynamic);
+}
+
+Graph capture_once(const Function& function, const std::vector<Tensor>& examples, const States& states, bool whole_constants) {
   TAEDA_CHECK(!::taeda::capture::active(), "[graph] captures do not nest: got one inside another or inside a compiled function; capture outside");
   Graph graph;
   std::vector<Tensor> inputs;
@@ -463,7 +475,7 @@ Graph capture(const Function& function, const std::vector<Tensor>& examples, con
     // An expanded example has no memory of its own to copy.
     inputs.push_back(copy_as_laid_out(overlaps_itself(t) ? t.detach().contiguous() : t.detach()));
   }
-  GraphRecorder recorder(graph, states);
+  GraphRecorder recorder(graph, states, whole_constants);
   for (size_t i = 0; i < inputs.size(); ++i) recorder.add_input(inputs[i], i);
   const ModesGuard modes;
   tls_modes.grad_enabled = false;

@@ -3,10 +3,14 @@
 #include "taeda/graph/executable.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "taeda/core/modes.h"
 #include "taeda/graph/fused.h"
 #include "taeda/graph/layout.h"
+#include "taeda/graph/passes/rewrite.h"
+#include "taeda/graph/symbols.h"
+#include "taeda/ops/view.h"
 
 namespace taeda::graph {
 
@@ -19,12 +23,19 @@ Tensor number_tensor(const Scalar& s) {
   return t;
 }
 
-/// `t` with the strides of `type`, in which later nodes read it.
+/// `t` with the strides of `type`, which nodes that go by memory count on. Those of dimensions that have at most one element do not count.
 Tensor laid_out(const Tensor& t, const Type& type) {
-  if (t.strides() == IntArrayRef(type.strides)) return t;
+  bool same = true;
+  for (size_t d = 0; d < type.sizes.size(); ++d) same &= type.sizes[d] <= 1 || t.strides()[d] == type.strides[d];
+  if (same || t.numel() == 0) return t;
   const Tensor copy = make_tensor_strided(type.sizes, type.strides, type.dtype);
   copy.copy_(t);
   return copy;
+}
+
+bool viewable(const Tensor& t, const Value& sizes) {
+  const DimVector to = detail::infer_size(sizes.int_list(), t.numel(), "view");
+  return detail::view_strides(t.sizes(), t.strides(), t.numel(), to).has_value();
 }
 
 /// A tensor argument of a step.
@@ -34,7 +45,20 @@ struct Operand {
   Id value;
   bool update;  ///< the operator writes it
   bool dies;    ///< nothing reads the value later, nor elsewhere in this step
+  bool by_memory = false;  ///< the operator goes by the strides of the value's type
 };
+
+/// What the sizes of a run make of types and arguments; empty where nothing follows from symbols.
+struct Bound {
+  SymbolValues values;
+  std::vector<Type> types;                            ///< of all values
+  std::vector<std::pair<size_t, std::vector<Value>>> args;  ///< of the steps with symbolic arguments, in order
+};
+
+/// An attribute as the operator takes it.
+Value argument_of(const Value& attribute, const std::string& type) {
+  return type.starts_with("Tensor") && attribute.is_number() ? Value(number_tensor(attribute.to_scalar())) : attribute;
+}
 
 /// A node made ready.
 struct Step {
@@ -42,6 +66,7 @@ struct Step {
   std::vector<Value> args;  ///< attributes; lists of tensors as long as they will be
   std::vector<Operand> operands;
   std::vector<Id> last;  ///< results of nodes that nothing reads later
+  bool reshapes = false; ///< a view by sizes
   detail::ConvWindow window;  ///< of a fused convolution
   Tensor packed;
 };
@@ -68,16 +93,18 @@ struct Executable::Prepared {
   Step prepare(const Node& node, std::vector<int>& uses, const std::vector<int>& reads) {
     Step step;
     step.node = &node;
+    step.reshapes = is_operator(node, "view") && !*node.op->overload;
     const std::vector<SchemaArg> schema = parse_schema_args(node.op->schema);
     int position = 0;
     const auto add = [&](size_t arg, int item, const Arg& from) {
       if (from.value >= 0) {
         const bool update = std::any_of(node.updates.begin(), node.updates.end(), [&](const Update& u) { return u.tensor == position; });
-        step.operands.push_back({arg, item, from.value, update, false});
+        const bool by_memory = position == 0 && (step.reshapes || is_operator(node, "as_strided") || is_operator(node, "as_strided_scatter"));
+        step.operands.push_back({arg, item, from.value, update, false, by_memory});
         ++position;
         return Value();
       }
-      return schema[arg].type.starts_with("Tensor") && from.attribute.is_number() ? Value(number_tensor(from.attribute.to_scalar())) : from.attribute;
+      return argument_of(from.attribute, schema[arg].type);
     };
     for (size_t i = 0; i < node.args.size(); ++i) {
       const Arg& arg = node.args[i];
@@ -110,9 +137,31 @@ struct Executable::Prepared {
     return step;
   }
 
+  /// For the sizes of `inputs`.
+  std::shared_ptr<const Bound> bound_to(const std::vector<Tensor>& inputs) const {
+    SymbolValues values = bind(graph, inputs);
+    if (std::shared_ptr<const Bound> last = last_bound.load(); last && last->values == values) return last;
+    const auto bound = std::make_shared<Bound>();
+    for (const Datum& v : graph.values) bound->types.push_back(with(v.type, values));
+    for (size_t n = 0; n < steps.size(); ++n) {
+      if (!has_symbolic_arguments(*steps[n].node)) continue;
+      std::vector<Value> args = steps[n].args;
+      const std::vector<SchemaArg> schema = parse_schema_args(steps[n].node->op->schema);
+      for (size_t i = 0; i < args.size(); ++i) {
+        const Arg& arg = steps[n].node->args[i];
+        if (is_symbolic(arg)) args[i] = argument_of(with(arg, values).attribute, schema[i].type);
+      }
+      bound->args.emplace_back(n, std::move(args));
+    }
+    bound->values = std::move(values);
+    last_bound.store(bound);
+    return bound;
+  }
+
   Graph graph;
   std::vector<Step> steps;
   std::vector<const StorageImpl*> constants;
+  mutable std::atomic<std::shared_ptr<const Bound>> last_bound;
 };
 
 namespace {
@@ -120,12 +169,12 @@ namespace {
 /// One run.
 class Run {
  public:
-  Run(const Graph& graph, const std::vector<const StorageImpl*>& constants, const std::vector<Tensor>& inputs)
-      : graph_(graph), constants_(constants), now_(graph.values.size()) {
+  Run(const Graph& graph, const std::vector<const StorageImpl*>& constants, const Bound* bound, const std::vector<Tensor>& inputs)
+      : graph_(graph), constants_(constants), bound_(bound), now_(graph.values.size()) {
     TAEDA_CHECK_VALUE(inputs.size() == graph.inputs.size(), "[graph] run takes one tensor for each input: got ", inputs.size(), " for ",
                       graph.inputs.size(), "; pass them in the captured order");
     for (size_t i = 0; i < inputs.size(); ++i) {
-      const Type& type = graph.values[at(graph.inputs[i])].type;
+      const Type& type = this->type(graph.inputs[i]);
       TAEDA_CHECK_VALUE(inputs[i].defined() && inputs[i].scalar_type() == type.dtype && inputs[i].sizes() == IntArrayRef(type.sizes),
                         "[graph] an input has the captured dtype and sizes: got ", Value(inputs[i]).describe(), " for ", type.dtype,
                         IntArrayRef(type.sizes), "; capture again for others");
@@ -140,17 +189,19 @@ class Run {
     }
   }
 
-  void execute(const Step& step) {
-    args_ = step.args;
+  /// `args`: the step's, for the sizes of this run.
+  void execute(const Step& step, const std::vector<Value>& args) {
+    args_ = args;
     written_.clear();
     for (const Operand& o : step.operands) {
-      const Tensor& t = now_[at(o.value)];
+      Tensor& t = now_[at(o.value)];
+      if (o.by_memory && !(step.reshapes && viewable(t, args[1]))) t = laid_out(t, type(o.value));
       Value value(o.update ? written_.emplace_back(own(t, o)) : t);
       if (o.item < 0) {
         args_[o.arg] = std::move(value);
         continue;
       }
-      if (args_[o.arg].shared_list() == step.args[o.arg].shared_list()) args_[o.arg] = Value(Value::List(step.args[o.arg].list()));
+      if (args_[o.arg].shared_list() == args[o.arg].shared_list()) args_[o.arg] = Value(Value::List(args[o.arg].list()));
       args_[o.arg].mutable_list()[static_cast<size_t>(o.item)] = std::move(value);
     }
     keep(step, call(step));
@@ -179,6 +230,7 @@ class Run {
   }
 
  private:
+  const Type& type(Id id) const { return bound_ ? bound_->types[at(id)] : graph_.values[at(id)].type; }
   /// What an operator may write: the value itself where nobody else sees its memory, else a copy.
   Tensor own(const Tensor& t, const Operand& o) const {
     const bool alone = o.dies && t.impl().storage.use_count() == 1 && !overlaps_itself(t);
@@ -194,12 +246,12 @@ class Run {
     const Node& node = *step.node;
     for (size_t i = 0; i < node.results.size(); ++i) {
       if (node.results[i] < 0) continue;
-      const Type& type = graph_.values[at(node.results[i])].type;
+      const Type& type = this->type(node.results[i]);
       const Tensor& t = result.is_list() ? result.list().at(i).tensor() : result.tensor();
       TAEDA_CHECK_VALUE(t.defined() && t.scalar_type() == type.dtype && t.sizes() == IntArrayRef(type.sizes), "[graph] sizes of results are those of the "
                         "capture: ", node.op->name, " gave ", Value(t).describe(), " for ", type.dtype, IntArrayRef(type.sizes),
                         "; leave operators whose sizes follow from values outside of the graph");
-      now_[at(node.results[i])] = laid_out(t, type);
+      now_[at(node.results[i])] = t;
     }
     // Written tensors were made in the order of the arguments, which is that of the updates.
     for (size_t i = 0; i < node.updates.size(); ++i) now_[at(node.updates[i].value)] = written_.at(i);
@@ -207,6 +259,7 @@ class Run {
 
   const Graph& graph_;
   const std::vector<const StorageImpl*>& constants_;
+  const Bound* bound_;  ///< null where nothing follows from symbols
   std::vector<Tensor> now_;  ///< by value
   std::vector<Value> args_;
   std::vector<Tensor> written_;
@@ -224,8 +277,14 @@ Executable::~Executable() = default;
 
 std::vector<Tensor> Executable::run(const std::vector<Tensor>& inputs) const {
   const BelowDoorGuard below;
-  Run run(prepared_->graph, prepared_->constants, inputs);
-  for (const Step& step : prepared_->steps) run.execute(step);
+  const std::vector<Step>& steps = prepared_->steps;
+  const std::shared_ptr<const Bound> bound = prepared_->graph.symbols.empty() ? nullptr : prepared_->bound_to(inputs);
+  Run run(prepared_->graph, prepared_->constants, bound.get(), inputs);
+  size_t symbolic = 0;
+  for (size_t n = 0; n < steps.size(); ++n) {
+    const bool other = bound && symbolic < bound->args.size() && bound->args[symbolic].first == n;
+    run.execute(steps[n], other ? bound->args[symbolic++].second : steps[n].args);
+  }
   return run.finish(inputs);
 }
 

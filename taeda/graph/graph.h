@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "taeda/graph/size.h"
 #include "taeda/ops/registry.h"
 
 namespace taeda::graph {
@@ -17,9 +18,17 @@ using Id = int32_t;
 /// Tensors by name.
 using States = std::vector<std::pair<std::string, Tensor>>;
 
+/// A size that runs may differ in: the inputs of a run give it.
+struct Symbol {
+  std::string name;
+  int64_t min = 1, max = 64;  ///< that runs may have
+  bool operator==(const Symbol&) const = default;
+};
+
 struct Type {
   ScalarType dtype = kFloat;
-  std::vector<int64_t> sizes, strides;
+  std::vector<int64_t> sizes, strides;  ///< -1 where they follow from symbols
+  std::vector<Size> symbolic = {};      ///< what those are: of sizes, then of strides
   bool operator==(const Type&) const = default;
 };
 
@@ -37,7 +46,8 @@ struct Arg {
   Id value = -1;
   bool is_list = false;
   std::vector<Arg> items;  ///< of a list that holds values
-  Value attribute;
+  Value attribute;             ///< none in place of integers that follow from symbols
+  std::vector<Size> symbolic = {};  ///< what those are, in order
 };
 
 /// A further result: the tensor argument number `tensor` (from 0, among the tensors) as the operator left it.
@@ -65,6 +75,7 @@ struct TAEDA_API Graph {
   std::vector<Node> nodes;  ///< in an order in which they can run
   std::vector<Id> inputs, outputs;
   std::vector<Mutation> mutations;
+  std::vector<Symbol> symbols;  ///< each is the whole size of a dimension of an input
 
   /// One node a line; parse() reads it. Constants of more than 64 elements and states are named only.
   std::string text() const;
@@ -88,8 +99,11 @@ TAEDA_API std::vector<Id> operands(const Node& node);
 /// Numbers the values anew as text() shows them, and forgets states, constants and results that nothing makes or reads.
 TAEDA_API void renumber(Graph& graph);
 
-/// Runs the operators one by one; bitwise what the captured function gives. Inputs must have the captured dtypes and sizes. For many runs:
-/// Executable.
+/// The graph for one size of each symbol in `values`, each in its range; the values keep their numbers.
+TAEDA_API Graph specialize(const Graph& graph, const SymbolValues& values);
+
+/// Runs the operators one by one; bitwise what the captured function gives. Inputs must have the captured dtypes and sizes, or sizes in the
+/// ranges of symbols. For many runs: Executable.
 TAEDA_API std::vector<Tensor> run(const Graph& graph, const std::vector<Tensor>& inputs);
 
 }  // namespace taeda::graph

@@ -7,7 +7,7 @@
 
 namespace taeda::graph {
 
-Type type_of(const Tensor& t) { return {t.scalar_type(), t.sizes().vec(), t.strides().vec()}; }
+Type type_of(const Tensor& t) { return {t.scalar_type(), t.sizes().vec(), t.strides().vec(), {}}; }
 
 int64_t end_of(const Tensor& t) {
   int64_t end = t.storage_offset() + (t.numel() != 0);

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "taeda/graph/passes/rewrite.h"
+#include "taeda/ops/view.h"
 
 namespace taeda::graph {
 
@@ -40,7 +41,7 @@ class Lifetimes {
         --held[at(root_[at(id)])];
       }
       for (const Id id : node.results) {
-        if (id >= 0) place(id, node.op->kind == OpKind::kView && !ids.empty() ? root_[at(ids[0])] : id, n, held);
+        if (id >= 0) place(id, shows(node, ids) ? root_[at(ids[0])] : id, n, held);
       }
       for (const Update& u : node.updates) {
         const Id from = ids[at(u.tensor)], root = root_[at(from)];
@@ -69,6 +70,11 @@ class Lifetimes {
   }
 
  private:
+  bool shows(const Node& node, const std::vector<Id>& ids) const {
+    if (ids.empty() || !is_operator(node, "reshape")) return !ids.empty() && node.op->kind == OpKind::kView;
+    const Type &from = graph_.values[at(ids[0])].type, &to = graph_.values[at(node.results[0])].type;
+    return detail::view_strides(from.sizes, from.strides, detail::checked_numel(from.sizes, "graph"), to.sizes).has_value();
+  }
   void place(Id id, Id root, size_t n, std::vector<int>& held) {
     made_[at(id)] = true;
     root_[at(id)] = root;
@@ -112,7 +118,12 @@ int64_t most_at_once(const MemoryPlan& plan, size_t nodes) {
 
 }  // namespace
 
-MemoryPlan plan_memory(const Graph& graph) {
+MemoryPlan plan_memory(const Graph& graph, const SymbolValues& values) {
+  if (!graph.symbols.empty()) {
+    const Graph one = specialize(graph, values);
+    TAEDA_CHECK_VALUE(one.symbols.empty(), "[graph] memory is planned for one size of each symbol: ", one.symbols[0].name, " has none; give it one");
+    return plan_memory(one);
+  }
   MemoryPlan plan = Lifetimes(graph).plan();
   choose_offsets(plan);
   plan.at_once = most_at_once(plan, graph.nodes.size());

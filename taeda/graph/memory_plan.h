@@ -25,7 +25,8 @@ struct MemoryPlan {
 };
 
 /// Lifetimes and offsets of what a run holds between its nodes. Views lie in what they show; an operator in place writes where its argument lies
-/// when nothing else reads it. Larger buffers choose their places first (Pisarchyk, Lee 2020, greedy by size).
-TAEDA_API MemoryPlan plan_memory(const Graph& graph);
+/// when nothing else reads it. Larger buffers choose their places first (Pisarchyk, Lee 2020, greedy by size). Sizes that follow
+/// from symbols are those for `values`.
+TAEDA_API MemoryPlan plan_memory(const Graph& graph, const SymbolValues& values = {});
 
 }  // namespace taeda::graph

@@ -8,6 +8,7 @@
 
 #include "taeda/graph/fused.h"
 #include "taeda/graph/layout.h"
+#include "taeda/graph/symbols.h"
 #include "taeda/graph/text.h"
 #include "taeda/graph/verify.h"
 
@@ -81,6 +82,25 @@ class Reader {
     if (at_ == begin) expected("a number");
     return text_.substr(begin, at_ - begin);
   }
+  /// Whether a formula of symbols begins here, and no number.
+  bool at_formula() const {
+    Reader ahead = *this;
+    if (ahead.peek() == '(') return true;
+    double number = 0;
+    const std::string_view digits = ahead.number_text();
+    if (digits == "nan" || digits.starts_with("nan:")) return false;
+    return !read(digits, number) || ahead.peek() == '*' || ahead.peek() == '/';
+  }
+  /// An unsigned or negative number, up to the next sign.
+  int64_t digits() {
+    const size_t begin = at_;
+    at_ += text_[at_] == '-';
+    while (at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9') ++at_;
+    int64_t number = 0;
+    if (!read(text_.substr(begin, at_ - begin), number)) fail(begin, "expected a number that fits 64 bits");
+    return number;
+  }
+  bool at_negative_number() const { return at_ + 1 < text_.size() && text_[at_] == '-' && text_[at_ + 1] >= '0' && text_[at_ + 1] <= '9'; }
   template <class T>
   T integer(const char* what) {
     skip_blanks();
@@ -174,7 +194,8 @@ class Parser {
     while (!in_.accept("return")) {
       const size_t begin = in_.position();
       if (in_.at_end()) in_.expected("a line that begins with \"return\"");
-      if (in_.accept("input")) leaf(Origin::kInput, begin);
+      if (in_.accept("symbol")) symbol();
+      else if (in_.accept("input")) leaf(Origin::kInput, begin);
       else if (in_.accept("state")) leaf(Origin::kState, begin);
       else if (in_.accept("constant")) leaf(Origin::kConstant, begin);
       else if (in_.accept("mutate")) mutation(begin);
@@ -230,12 +251,76 @@ class Parser {
     if (at == ids_.end()) in_.fail(begin, "a value is made before it is used");
     return at->second;
   }
-  std::vector<int64_t> sizes() {
-    std::vector<int64_t> list;
+  /// "symbol batch in [1, 64]"
+  void symbol() {
+    in_.skip_blanks();
+    const size_t begin = in_.position();
+    Symbol s;
+    s.name = in_.word("a name");
+    if (!is_symbol_name(s.name)) in_.fail(begin, "expected a name of letters, digits and _ that means nothing else");
+    const auto same = [&](const Symbol& other) { return other.name == s.name; };
+    if (std::any_of(graph_.symbols.begin(), graph_.symbols.end(), same)) in_.fail(begin, "a symbol is declared once");
+    if (!in_.accept("in")) in_.expected("\"in\" and a range");
+    in_.expect('[');
+    s.min = in_.integer<int64_t>("a size");
+    in_.expect(',');
+    s.max = in_.integer<int64_t>("a size");
+    in_.expect(']');
+    if (s.min < 0 || s.min > s.max) in_.fail(begin, "a range goes from 0 or more to as much or more");
+    graph_.symbols.push_back(std::move(s));
+  }
+  /// "2*time+1": sums of products, from left to right.
+  Size size(int depth = 0) {
+    if (depth == kMaxDepth) in_.expected("no deeper parentheses");
+    const bool negative = in_.peek() == '-' && !in_.at_negative_number();
+    if (negative) in_.expect('-');
+    Size total = product(depth);
+    if (negative) total = Size(0) - total;
+    for (;;) {
+      in_.skip_blanks();
+      const size_t begin = in_.position();
+      if (in_.accept('+')) total = guarded(begin, [&] { return total + product(depth); });
+      else if (in_.accept('-')) total = guarded(begin, [&] { return total - product(depth); });
+      else return total;
+    }
+  }
+  Size product(int depth) {
+    Size total = factor(depth);
+    for (;;) {
+      in_.skip_blanks();
+      const size_t begin = in_.position();
+      if (in_.accept('*')) {
+        const Size next = factor(depth);
+        total = guarded(begin, [&] { return total * next; });
+      } else if (in_.accept('/')) {
+        in_.expect('/');
+        const auto divisor = in_.integer<int64_t>("a divisor");
+        total = guarded(begin, [&] { return floor_divide(total, divisor); });
+      } else {
+        return total;
+      }
+    }
+  }
+  Size factor(int depth) {
+    if (in_.accept('(')) {
+      const Size inner = size(depth + 1);
+      in_.expect(')');
+      return inner;
+    }
+    const char first = in_.peek();
+    if (first == '-' || (first >= '0' && first <= '9')) return Size(in_.digits());
+    const size_t begin = in_.position();
+    const std::string name(in_.word("a size"));
+    const auto same = [&](const Symbol& s) { return s.name == name; };
+    if (std::none_of(graph_.symbols.begin(), graph_.symbols.end(), same)) in_.fail(begin, "a symbol is declared before it is used");
+    return Size::symbol(name);
+  }
+  std::vector<Size> sizes() {
+    std::vector<Size> list;
     in_.expect('[');
     while (!in_.accept(']')) {
       if (!list.empty()) in_.expect(',');
-      list.push_back(in_.integer<int64_t>("a number"));
+      list.push_back(graph_.symbols.empty() ? Size(in_.integer<int64_t>("a number")) : size());
     }
     return list;
   }
@@ -252,19 +337,13 @@ class Parser {
     const size_t dtype = in_.position();
     Datum v;
     v.origin = origin;
-    v.type.dtype = dtype_of(in_.word("a dtype"));
-    if (v.type.dtype == ScalarType::Undefined) in_.fail(dtype, "expected a dtype");
-    v.type.sizes = sizes();
-    if (in_.accept("strides")) {
-      v.type.strides = sizes();
-    } else {
-      int64_t step = 1;
-      v.type.strides.resize(v.type.sizes.size());
-      for (size_t i = v.type.sizes.size(); i-- > 0;) {
-        v.type.strides[i] = step;
-        if (__builtin_mul_overflow(step, std::max<int64_t>(v.type.sizes[i], 1), &step)) in_.fail(begin, "tensors have fewer than 2^63 elements");
-      }
-    }
+    const ScalarType named = dtype_of(in_.word("a dtype"));
+    if (named == ScalarType::Undefined) in_.fail(dtype, "expected a dtype");
+    const std::vector<Size> sizes = this->sizes();
+    std::vector<Size> strides;
+    if (in_.accept("strides")) strides = this->sizes();
+    else strides = guarded(begin, [&] { return contiguous_strides(sizes); });
+    v.type = make_type(named, sizes, strides);
     graph_.values.push_back(std::move(v));
     positions_[Part::kValue].push_back(begin);
     return id;
@@ -277,6 +356,7 @@ class Parser {
     if (origin == Origin::kInput) graph_.inputs.push_back(id);
     if (in_.peek() == '"') v.name = in_.quoted();
     if (origin == Origin::kInput) return;
+    if (is_symbolic(v.type)) in_.fail(begin, "a state or constant has one size");
     if (origin == Origin::kState) {
       const int64_t offset = in_.accept("offset") ? in_.integer<int64_t>("an offset") : 0;
       v.tensor = guarded(begin, [&] { return state(v, offset); });
@@ -415,16 +495,17 @@ class Parser {
       }
       return arg;
     }
-    arg.attribute = attribute(depth);
+    arg.attribute = attribute(depth, arg.symbolic);
     return arg;
   }
-  Value attribute(int depth) {
+  /// What symbols are in for is none, and goes to `symbolic`.
+  Value attribute(int depth, std::vector<Size>& symbolic) {
     if (in_.accept('[')) {
       if (depth == kMaxDepth) in_.expected("no deeper list");
       Value::List list;
       while (!in_.accept(']')) {
         if (!list.empty()) in_.expect(',');
-        list.push_back(attribute(depth + 1));
+        list.push_back(attribute(depth + 1, symbolic));
       }
       return Value(std::move(list));
     }
@@ -433,6 +514,12 @@ class Parser {
     if (in_.accept("true")) return Value(true);
     if (in_.accept("false")) return Value(false);
     if (in_.accept("device")) return device();
+    if (!graph_.symbols.empty() && in_.at_formula()) {
+      const Size size = this->size();
+      if (size.is_number()) return Value(size.number());
+      symbolic.push_back(size);
+      return Value();
+    }
     Reader ahead = in_;
     return ahead.number_text().find_first_not_of("-0123456789") == std::string_view::npos ? Value(in_.integer<int64_t>("a number"))
                                                                                           : Value(in_.floating<double>());

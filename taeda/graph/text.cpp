@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "taeda/graph/layout.h"
+#include "taeda/graph/symbols.h"
 
 namespace taeda::graph {
 
@@ -15,11 +16,6 @@ namespace {
 
 /// Constants with more elements are stored beside the text.
 constexpr int64_t kInline = 64;
-
-template <class List>
-void join(std::ostream& out, const List& list) {
-  for (size_t i = 0; i < list.size(); ++i) out << (i ? ", " : "") << list[i];
-}
 
 /// The shortest digits that read back as the same number; with its bits a NaN that is not the usual one.
 template <class T>
@@ -43,16 +39,18 @@ void show_element(std::ostream& out, T element) {
   else show_floating(out, element);
 }
 
-void show(std::ostream& out, const Value& v) {
+/// `next`: what stands for the next none of a symbolic argument.
+void show(std::ostream& out, const Value& v, const std::vector<Size>& symbolic, size_t& next) {
   if (v.is_list()) {
     out << '[';
     for (size_t i = 0; i < v.list().size(); ++i) {
       if (i) out << ", ";
-      show(out, v.list()[i]);
+      show(out, v.list()[i], symbolic, next);
     }
     out << ']';
   } else if (v.is_none()) {
-    out << "none";
+    out << (next < symbolic.size() ? symbolic[next].text() : "none");
+    ++next;
   } else if (v.is_bool()) {
     show_element(out, v.to_bool());
   } else if (v.is_int()) {
@@ -79,7 +77,8 @@ void show(std::ostream& out, const Arg& arg) {
     }
     out << ']';
   } else {
-    show(out, arg.attribute);
+    size_t next = 0;
+    show(out, arg.attribute, arg.symbolic, next);
   }
 }
 
@@ -89,14 +88,8 @@ void show(std::ostream& out, const Graph& graph, Id id) {
     return;
   }
   const Type& type = graph.values[static_cast<size_t>(id)].type;
-  out << '%' << id << ": " << type.dtype << '[';
-  join(out, type.sizes);
-  out << ']';
-  if (IntArrayRef(detail::contiguous_strides(type.sizes)) != IntArrayRef(type.strides)) {
-    out << " strides [";
-    join(out, type.strides);
-    out << ']';
-  }
+  out << '%' << id << ": " << type.dtype << '[' << text_of(sizes_of(type)) << ']';
+  if (!is_contiguous(type)) out << " strides [" << text_of(strides_of(type)) << ']';
 }
 
 void show(std::ostream& out, const Graph& graph, const Node& node) {
@@ -180,6 +173,7 @@ std::string text_of(const Graph& graph, const Node& node) {
 std::string Graph::text() const {
   std::ostringstream out;
   out << "graph 1\n";
+  for (const Symbol& s : symbols) out << "symbol " << s.name << " in [" << s.min << ", " << s.max << "]\n";
   for (const Id id : inputs) show_leaf(out, *this, id);
   for (size_t id = 0; id < values.size(); ++id) {
     if (values[id].origin == Origin::kState || values[id].origin == Origin::kConstant) show_leaf(out, *this, static_cast<Id>(id));

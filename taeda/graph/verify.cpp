@@ -3,8 +3,10 @@
 #include "taeda/graph/verify.h"
 
 #include <algorithm>
+#include <set>
 
 #include "taeda/core/tensor.h"
+#include "taeda/graph/symbols.h"
 
 namespace taeda::graph {
 
@@ -29,6 +31,14 @@ bool attribute_fits(const Value& v, std::string_view type) {
   return (type == "ScalarType" || type == "Layout" || type == "MemoryFormat") && v.is_int();
 }
 
+/// Numbers in `v` that follow from symbols.
+size_t holes(const Value& v) {
+  if (!v.is_list()) return v.is_none();
+  size_t n = 0;
+  for (const Value& item : v.list()) n += holes(item);
+  return n;
+}
+
 /// Whether an argument of a node may stand where the schema has `type`.
 bool fits(const Arg& arg, std::string_view type) {
   if (!type.starts_with("Tensor")) return arg.value < 0 && !arg.is_list && attribute_fits(arg.attribute, type);
@@ -43,8 +53,12 @@ class Verifier {
   Verifier(const Graph& graph, Part& part) : graph_(graph), part_(part), made_(graph.values.size()), listed_(graph.values.size()) {}
 
   void run() {
+    for (const Symbol& symbol : graph_.symbols) check_symbol(symbol);
     for (size_t id = 0; id < graph_.values.size(); ++id) check_value(at(Part::kValue, id));
     for (const Id id : graph_.inputs) check_input(id);
+    for (const Symbol& symbol : graph_.symbols) {
+      TAEDA_CHECK(given_.contains(symbol.name), "[graph] a symbol is the whole size of a dimension of an input: ", symbol.name, " is of none; leave it out");
+    }
     for (size_t id = 0; id < graph_.values.size(); ++id) {
       TAEDA_CHECK(graph_.values[at(Part::kValue, id)].origin != Origin::kInput || listed_[id], "[graph] every input is in the list of inputs: %", id,
                   " is not; add it");
@@ -75,9 +89,46 @@ class Verifier {
     made_[i] = true;
   }
 
+  void check_symbol(const Symbol& symbol) {
+    TAEDA_CHECK(is_symbol_name(symbol.name), "[graph] the name of a symbol is one of letters, digits and _ that means nothing else: got \"", symbol.name,
+                "\"; choose another");
+    TAEDA_CHECK(symbol.min >= 0 && symbol.min <= symbol.max, "[graph] sizes are from 0 on: got the range ", symbol.min, " to ", symbol.max, " of ",
+                symbol.name, "; correct it");
+    for (const auto& [name, size] : least_) TAEDA_CHECK(name != symbol.name, "[graph] a symbol is declared once: got ", name, " again; leave one out");
+    least_.emplace_back(symbol.name, symbol.min);
+    most_.emplace_back(symbol.name, symbol.max);
+  }
+  void check_sizes(const std::vector<Size>& sizes, const std::string& of) const {
+    for (const Size& size : sizes) {
+      TAEDA_CHECK(!size.is_number(), "[graph] a number is written as such: got the size ", size.text(), " of ", of, "; correct it");
+      for (const std::string& name : size.symbols()) {
+        TAEDA_CHECK(std::any_of(least_.begin(), least_.end(), [&](const auto& v) { return v.first == name; }), "[graph] symbols are declared: ", name,
+                    " in ", of, " is not; declare it");
+      }
+      size.at(least_);
+      size.at(most_);
+    }
+  }
+  /// Symbols count at both ends of their ranges.
   void check_value(size_t id) {
     const Datum& v = graph_.values[id];
     const Type& t = v.type;
+    if (is_symbolic(t)) {
+      const auto left = static_cast<size_t>(std::count(t.sizes.begin(), t.sizes.end(), -1) + std::count(t.strides.begin(), t.strides.end(), -1));
+      TAEDA_CHECK(left == t.symbolic.size(), "[graph] a type has -1 for each of its symbolic sizes: got ", left, " for ", t.symbolic.size(), " of %", id,
+                  "; correct it");
+      TAEDA_CHECK(v.origin != Origin::kState && v.origin != Origin::kConstant, "[graph] a state or constant has one size: got ", text_of(sizes_of(t)),
+                  " of %", id, "; correct it");
+      check_sizes(t.symbolic, str('%', id));
+      check_type(id, with(t, most_));
+      if (v.origin == Origin::kInput) {
+        for (const Size& size : sizes_of(t)) given_.emplace(size.as_symbol());
+      }
+    }
+    check_type(id, with(t, least_));
+  }
+  void check_type(size_t id, const Type& t) {
+    const Datum& v = graph_.values[id];
     made_[id] = v.origin != Origin::kResult;
     TAEDA_CHECK(is_supported(t.dtype), "[graph] a value has a dtype that tensors can have: got ", t.dtype, " of %", id, "; correct it");
     TAEDA_CHECK(t.sizes.size() == t.strides.size(), "[graph] a type has a stride for each size: got ", t.sizes.size(), " and ", t.strides.size(), " of %",
@@ -111,6 +162,15 @@ class Verifier {
     TAEDA_CHECK(node.args.size() == schema.size(), "[graph] a node has every argument of its schema: got ", node.args.size(), " for ", schema.size(),
                 " of ", name, "; add the defaults");
     for (size_t i = 0; i < schema.size(); ++i) {
+      const Arg& arg = node.args[i];
+      if (is_symbolic(arg)) {
+        TAEDA_CHECK(arg.value < 0 && !arg.is_list && holes(arg.attribute) == arg.symbolic.size(), "[graph] an argument has none for each of its symbolic "
+                    "numbers: argument ", i, " of ", name, " has not; correct it");
+        check_sizes(arg.symbolic, name);
+        TAEDA_CHECK(fits(with(arg, least_), schema[i].type), "[graph] arguments fit the schema: argument ", i, " of ", name, " is no ", schema[i].type,
+                    "; correct it");
+        continue;
+      }
       TAEDA_CHECK(fits(node.args[i], schema[i].type), "[graph] arguments fit the schema: argument ", i, " of ", name, " is no ", schema[i].type,
                   "; correct it");
     }
@@ -136,7 +196,7 @@ class Verifier {
     TAEDA_CHECK(origin == Origin::kInput || origin == Origin::kState, "[graph] only inputs and states can be mutated: got %", m.target,
                 "; return the value instead");
     const Type &to = type(m.target), &from = type(m.value);
-    TAEDA_CHECK(to.dtype == from.dtype && to.sizes == from.sizes, "[graph] a mutation keeps dtype and sizes: %", m.value, " has others than %", m.target,
+    TAEDA_CHECK(to.dtype == from.dtype && sizes_of(to) == sizes_of(from), "[graph] a mutation keeps dtype and sizes: %", m.value, " has others than %", m.target,
                 "; correct it");
     TAEDA_CHECK(!listed_[in_range(m.target)], "[graph] a value is mutated once: got %", m.target, " again; leave one out");
     listed_[in_range(m.target)] = true;
@@ -145,6 +205,8 @@ class Verifier {
   const Graph& graph_;
   Part& part_;
   std::vector<bool> made_, listed_;
+  SymbolValues least_, most_;   ///< the ends of the symbols' ranges
+  std::set<std::string, std::less<>> given_;  ///< symbols that inputs give
 };
 
 }  // namespace

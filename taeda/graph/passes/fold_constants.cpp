@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "taeda/graph/layout.h"
+#include "taeda/graph/symbols.h"
 #include "taeda/graph/passes/rewrite.h"
 #include "taeda/graph/text.h"
 
@@ -18,10 +19,13 @@ size_t bytes_of(const Type& type) {
 
 /// Whether the node's results follow from constants, and nobody has to see them made.
 bool can_fold(const Graph& graph, const Node& node, size_t bytes) {
-  if (node.random || !node.updates.empty() || node.op->custom) return false;
+  if (node.random || !node.updates.empty() || node.op->custom || has_symbolic_arguments(node)) return false;
   size_t made = 0;
   for (const Id id : node.results) {
-    if (id >= 0) made += bytes_of(graph.values[static_cast<size_t>(id)].type);
+    if (id < 0) continue;
+    const Type& type = graph.values[static_cast<size_t>(id)].type;
+    if (is_symbolic(type)) return false;
+    made += bytes_of(type);
   }
   const std::vector<Id> ids = operands(node);
   return made <= bytes && std::all_of(ids.begin(), ids.end(), [&](Id id) { return graph.values[static_cast<size_t>(id)].origin == Origin::kConstant; });

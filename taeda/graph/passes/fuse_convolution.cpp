@@ -5,6 +5,7 @@
 #include "taeda/graph/fused.h"
 #include "taeda/graph/layout.h"
 #include "taeda/graph/passes/rewrite.h"
+#include "taeda/graph/symbols.h"
 #include "taeda/graph/text.h"
 
 namespace taeda::graph {
@@ -84,7 +85,7 @@ class Fuser {
   bool takes(Id x, Id other, Id result) const {
     const Type& type = graph_.values[at(x)].type;
     if (other == x || graph_.values[at(result)].type != type || (type.dtype != kFloat && type.dtype != kDouble)) return false;
-    return IntArrayRef(detail::contiguous_strides(type.sizes)) == IntArrayRef(type.strides) && (other < 0 || graph_.values[at(other)].type == type);
+    return is_contiguous(type) && (other < 0 || graph_.values[at(other)].type == type);
   }
   /// The convolution as a fused one that can take one step more.
   static std::optional<Node> fusible(const Node& map, Id other) {
@@ -92,7 +93,7 @@ class Fuser {
       const bool full = map.args[kRelu].attribute.to_bool() || (other >= 0 && map.args[kAdd].value >= 0);
       return full ? std::nullopt : std::optional<Node>(map);
     }
-    if (!is_operator(map, "convolution") || map.args[6].attribute.to_bool() || map.args[1].value < 0) return {};
+    if (!is_operator(map, "convolution") || has_symbolic_arguments(map) || map.args[6].attribute.to_bool() || map.args[1].value < 0) return {};
     Node node;
     node.op = &kFusedConvolution;
     node.path = map.path;

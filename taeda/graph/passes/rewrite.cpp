@@ -12,7 +12,7 @@ std::vector<bool> given_out(const Graph& graph) {
   for (const Id id : graph.outputs) out[static_cast<size_t>(id)] = true;
   for (size_t n = graph.nodes.size(); n-- > 0;) {
     const Node& node = graph.nodes[n];
-    const bool shown = node.op->kind == OpKind::kView && std::any_of(node.results.begin(), node.results.end(), [&](Id id) {
+    const bool shown = may_show(node) && std::any_of(node.results.begin(), node.results.end(), [&](Id id) {
       return id >= 0 && out[static_cast<size_t>(id)];
     });
     if (!shown) continue;

@@ -25,5 +25,7 @@ std::vector<int> makers_of(const Graph& graph);
 Id add_constant(Graph& graph, const Tensor& tensor);
 
 inline bool is_operator(const Node& node, std::string_view name) { return name == node.op->name; }
+/// Whether a node's result may lie in the memory of its first argument.
+inline bool may_show(const Node& node) { return node.op->kind == OpKind::kView || is_operator(node, "reshape"); }
 
 }  // namespace taeda::graph

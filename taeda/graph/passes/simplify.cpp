@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "taeda/graph/passes/rewrite.h"
+#include "taeda/graph/symbols.h"
 #include "taeda/graph/text.h"
 
 namespace taeda::graph {
@@ -17,12 +18,11 @@ struct View {
   const std::vector<int>& makers;
 
   const Type& type(Id id) const { return graph.values[static_cast<size_t>(id)].type; }
-  bool is_contiguous(Id id) const { return IntArrayRef(detail::contiguous_strides(type(id).sizes)) == IntArrayRef(type(id).strides); }
   /// Whether the value's first element is that of its memory.
   bool begins_at_zero(Id id) const {
     const Datum& v = graph.values[static_cast<size_t>(id)];
     const int n = makers[static_cast<size_t>(id)];
-    return n < 0 ? v.origin != Origin::kState || v.tensor.storage_offset() == 0 : graph.nodes[static_cast<size_t>(n)].op->kind != OpKind::kView;
+    return n < 0 ? v.origin != Origin::kState || v.tensor.storage_offset() == 0 : !may_show(graph.nodes[static_cast<size_t>(n)]);
   }
   /// The node that makes `id` as its only result.
   const Node* maker(Id id) const {
@@ -111,7 +111,7 @@ Id views(const View& view, Node& node, bool& changed) {
   if (!permute && !reshape && !is_operator(node, "as_strided")) return -1;
   if (node.args[0].value < 0) return -1;
   const Node* first = view.maker(node.args[0].value);
-  if (first && first->op == node.op && first->args[0].value >= 0 && (permute || (reshape && view.is_contiguous(first->args[0].value)))) {
+  if (first && first->op == node.op && first->args[0].value >= 0 && (permute || (reshape && is_contiguous(view.type(first->args[0].value))))) {
     node.args[0] = first->args[0];
     if (permute) node.args[1].attribute = Value(composed(*first, node));
     changed = true;
