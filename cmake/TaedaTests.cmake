@@ -71,7 +71,7 @@ endif()
 
 # The program from outside (tests/cli), and what the tutorial says, with the library as it is installed.
 if(TARGET taeda_cli)
-  foreach(part HelpTest SettingsTest TrainTest DataTest DamageTest InterruptTest TerminalTest BenchTest)
+  foreach(part HelpTest SettingsTest TrainTest DataTest DamageTest InterruptTest TerminalTest BenchTest GraphTest)
     add_test(NAME cli.${part} COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/tests/cli/cli_test.py" ${part})
     list(APPEND taeda_cli_tests cli.${part})
   endforeach()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // taeda graph: what a model computes, before and after the passes.
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <iostream>
 
@@ -25,15 +26,38 @@ struct GraphArguments {
   std::vector<int64_t> input;
   int64_t batch = 1;
   bool train = false, frozen = false;
+  std::vector<std::string> dynamic;
   std::vector<std::string> show{"before", "log", "after", "memory"};
   std::string dot, html, save;
 };
+
+/// "0:batch" or "1:time:1:256": a dimension of the input, its name and range.
+graph::Dynamic dynamic_of(const std::string& text) {
+  std::vector<std::string> parts{""};
+  for (const char c : text) {
+    if (c == ':') parts.emplace_back();
+    else parts.back() += c;
+  }
+  const auto number = [&](const std::string& digits) {
+    int64_t n = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
+    TAEDA_CHECK_VALUE(error == std::errc() && end == digits.data() + digits.size(), "[--dynamic] takes dimension:name or dimension:name:least:greatest: got \"",
+                      text, "\"; write for example 0:batch:1:64");
+    return n;
+  };
+  if (parts.size() != 4) number(parts.size() == 2 ? parts[0] : "");
+  graph::Dynamic d{0, number(parts[0]), {parts[1]}};
+  if (parts.size() == 4) d.symbol.min = number(parts[2]), d.symbol.max = number(parts[3]);
+  return d;
+}
 
 graph::Graph capture_learner(Learner& model, const GraphArguments& a) {
   model.train(a.train);
   const Tensor one = example_of(model.data());
   const Tensor input = taeda::cat(std::vector<Tensor>(static_cast<size_t>(a.batch), one), 0);
-  return graph::capture([&](const std::vector<Tensor>& in) { return std::vector{model.forward(in[0])}; }, {input}, graph::states_of(model));
+  graph::CaptureOptions options;
+  for (const std::string& text : a.dynamic) options.dynamic.push_back(dynamic_of(text));
+  return graph::capture([&](const std::vector<Tensor>& in) { return std::vector{model.forward(in[0])}; }, {input}, graph::states_of(model), options);
 }
 
 /// The graph of a new model.
@@ -56,6 +80,7 @@ graph::Graph graph_of(const GraphArguments& a) {
   if (a.file.empty()) return capture_model(a);
   const std::string extension = std::filesystem::path(a.file).extension().string();
   if (std::filesystem::is_directory(a.file) || extension == ".pt") return capture_learner(*load_learner(find_checkpoint(a.file)), a);
+  TAEDA_CHECK_VALUE(a.dynamic.empty(), "[--dynamic] takes part in a capture: got ", a.file, ", a graph that is captured already; give a run or a model");
   return graph::load(a.file);
 }
 
@@ -71,8 +96,12 @@ void print_log(const std::vector<graph::PassRun>& runs) {
 }
 
 void print_memory(const graph::Graph& g) {
-  const graph::MemoryPlan plan = graph::plan_memory(g);
-  std::cout << "== memory of the values in between\n"
+  graph::SymbolValues most;
+  for (const graph::Symbol& s : g.symbols) most.emplace_back(s.name, s.max);
+  const graph::MemoryPlan plan = graph::plan_memory(g, most);
+  std::cout << "== memory of the values in between";
+  for (const auto& [name, size] : most) std::cout << ", " << name << " = " << size;
+  std::cout << '\n'
             << plan.buffers.size() << " buffers, side by side " << train::human_bytes(plan.separate) << ", at once at most "
             << train::human_bytes(plan.at_once) << ", one block with reuse " << train::human_bytes(plan.arena) << '\n';
   for (const graph::Buffer& b : plan.buffers) {
@@ -109,6 +138,9 @@ void add_graph(CLI::App& app) {
       ->excludes(file)
       ->group("Model");
   c->add_option("--batch", a->batch, "Samples of the captured call")->capture_default_str()->check(CLI::Range(1, 1 << 20));
+  c->add_option("--dynamic", a->dynamic, "Dimensions whose size may differ between runs, as 0:batch:1:64 (dimension, name, least and greatest size)")
+      ->delimiter(',')
+      ->type_name("DIM:NAME[:MIN:MAX]");
   c->add_flag("--train", a->train, "Capture the model as it is when it is trained: dropout, statistics");
   c->add_flag("--frozen", a->frozen, "Make constants of the weights and put batch norms into convolutions, for inference");
   c->add_option("--show", a->show, "What to print, of before, log, after, memory; none: nothing")
@@ -122,6 +154,7 @@ void add_graph(CLI::App& app) {
             "  taeda graph --model cnn --frozen\n"
             "  taeda graph taeda-run --show after\n"
             "  taeda graph --model resnet50 --input 3,224,224 --frozen --html resnet50.html --show log\n"
+            "  taeda graph --model gpt --data text:book.txt --dynamic 0:batch,1:time:1:64 --show after\n"
             "  taeda graph taeda-run --frozen --dot model.dot && dot -Tsvg model.dot > model.svg");
   c->callback([a] { run_graph(*a); });
 }

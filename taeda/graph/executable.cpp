@@ -99,7 +99,8 @@ struct Executable::Prepared {
     const auto add = [&](size_t arg, int item, const Arg& from) {
       if (from.value >= 0) {
         const bool update = std::any_of(node.updates.begin(), node.updates.end(), [&](const Update& u) { return u.tensor == position; });
-        const bool by_memory = position == 0 && (step.reshapes || is_operator(node, "as_strided") || is_operator(node, "as_strided_scatter"));
+        const bool strided = step.reshapes || is_operator(node, "as_strided") || is_operator(node, "as_strided_scatter");
+        const bool by_memory = (position == 0 && strided) || (node.op == &kFusedConvolution && arg == kAdd);
         step.operands.push_back({arg, item, from.value, update, false, by_memory});
         ++position;
         return Value();

@@ -108,6 +108,20 @@ class GraphTest(ProgramTest):
         self.assertIn("&quot;&lt;x&gt;&quot;", (self.dir / "g.html").read_text())
 
     def test_what_is_wrong_is_named(self):
+        out, _ = self.run_taeda(*self.NETWORK, "--frozen", "--dynamic", "0:batch:1:32", "--save", "d.safetensors")
+        self.assertIn("symbol batch in [1, 32]", out)
+        self.assertIn("Float[batch, 10]", out)
+        self.assertIn("memory of the values in between, batch = 32", out)
+        out, _ = self.run_taeda("graph", "d.safetensors", "--show", "before")
+        self.assertIn("Float[batch, 10]", out)
+        self.write("book.txt", "the quick brown fox jumps over the lazy dog. " * 40)
+        out, _ = self.run_taeda("graph", "--model", "gpt", "--data", "text:book.txt", "--width", "16", "--depth", "1", "--block", "16", "--dynamic",
+                                "0:batch,1:time:1:16", "--show", "after")
+        self.assertIn("Float[batch, time, 16]", out)
+        self.fails("graph", "d.safetensors", "--dynamic", "0:batch", says="captured already")
+        for wrong in ("batch", "0:batch:1", "x:batch", "0:batch:a:b", "0:batch:2:64"):
+            self.fails(*self.NETWORK, "--dynamic", wrong, says="batch")
+        self.fails(*self.NETWORK, "--dynamic", "7:batch", says="dimension")
         self.fails("graph", self.write("bad.txt", "graph 1\nreturn %0\n"), says=["bad.txt", "line 2, column 8"])
         self.fails("graph", "none.txt", says="none.txt")
         self.fails("graph", "--input", "3,8", says="--input")
