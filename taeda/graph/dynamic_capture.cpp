@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 
 #include "taeda/core/generator.h"
 #include "taeda/core/modes.h"
 #include "taeda/graph/executable.h"
 #include "taeda/graph/layout.h"
+#include "taeda/graph/symbols.h"
 #include "taeda/graph/text.h"
 #include "taeda/ops/capture.h"
 
@@ -22,6 +24,9 @@ using Point = std::vector<int64_t>;
 /// Looks are taken from here on where the range allows it: at small sizes, 0 and 1 above all, different views coincide.
 constexpr int64_t kOrdinary = 5;
 constexpr size_t kLooks = 5, kLooksPerSymbol = 2, kMoreLooks = 14;
+/// Special sizes that a symbol is tried at, of either kind, and how far from its least they are looked for.
+constexpr size_t kSpecialSizes = 6;
+constexpr int64_t kFarthest = 256;
 
 /// A sequence of numbers that is the same in every run and touches no generator of the program.
 class Numbers {
@@ -165,9 +170,9 @@ class DynamicCapture {
                       "; leave the dimension static, or give it a range of more sizes");
     restore_reshapes(*graph, looks_at_one());
     looks_.clear();
-    graph->verify();
+    verify(*graph);
     const Executable executable(*graph);
-    for (const Point& point : test_points()) compare_at(point, *graph, executable);
+    for (const Point& point : test_points(*graph)) compare_at(point, *graph, executable);
     for (const Point& point : others_) compare_at(point, *graph, executable);
     return std::move(*graph);
   }
@@ -226,8 +231,39 @@ class DynamicCapture {
     for (const Symbol& s : symbols_) point.push_back(s.*which);
     return point;
   }
-  /// The ends of all ranges, each symbol at its least size among others, and sizes in between.
-  std::vector<Point> test_points() const {
+  /// Sizes of a symbol at which others are 0 or 1, which views may leave out, or at which it equals another: a function may ask.
+  std::vector<int64_t> special_sizes(const Graph& graph, size_t symbol) const {
+    const Symbol& s = symbols_[symbol];
+    SymbolValues at = values_of(points_[0]);
+    std::vector<Size> formulas;
+    std::set<int64_t> equal, special;
+    for (const Datum& v : graph.values) {
+      equal.insert(v.type.sizes.begin(), v.type.sizes.end());
+      for (const Size& size : graph::sizes_of(v.type)) {
+        if (!size.is_number() && std::find(formulas.begin(), formulas.end(), size) == formulas.end()) formulas.push_back(size);
+      }
+    }
+    for (const Size& formula : formulas) {
+      for (const int64_t small : {0, 1}) {
+        for (int64_t n = s.min; n <= std::min(s.max, s.min + kFarthest) && special.size() < kSpecialSizes; ++n) {
+          at[symbol].second = n;
+          if (formula.at(at) != small) continue;
+          special.insert(n);
+          break;
+        }
+      }
+    }
+    size_t count = 0;
+    for (auto n = equal.lower_bound(std::max<int64_t>(s.min, 2)); n != equal.end() && *n < s.max && count < kSpecialSizes; ++n, ++count) special.insert(*n);
+    return {special.begin(), special.end()};
+  }
+  SymbolValues values_of(const Point& point) const {
+    SymbolValues values;
+    for (size_t i = 0; i < symbols_.size(); ++i) values.emplace_back(symbols_[i].name, point[i]);
+    return values;
+  }
+  /// The ends of all ranges, each symbol at its least size among others, sizes in between, and special ones.
+  std::vector<Point> test_points(const Graph& graph) const {
     std::vector<Point> list{end(&Symbol::min), end(&Symbol::max)};
     Numbers numbers(3);
     for (size_t i = 0; i <= 2 * symbols_.size(); ++i) {
@@ -235,6 +271,12 @@ class DynamicCapture {
       for (const Symbol& s : symbols_) point.push_back(s.min + static_cast<int64_t>(numbers.next(static_cast<uint64_t>(std::min<int64_t>(s.max - s.min, 40) + 1))));
       if (i > 0 && symbols_.size() > 1) point[(i - 1) / 2] = symbols_[(i - 1) / 2].min;
       list.push_back(point);
+    }
+    for (size_t i = 0; i < symbols_.size(); ++i) {
+      for (const int64_t size : special_sizes(graph, i)) {
+        list.push_back(points_[0]);
+        list.back()[i] = size;
+      }
     }
     return list;
   }
@@ -269,6 +311,15 @@ class DynamicCapture {
       throw;
     }
   }
+  static void verify(const Graph& graph) {
+    try {
+      graph.verify();
+    } catch (const Error& e) {
+      const std::string_view prefix = "[graph] ", text = e.msg();
+      TAEDA_CHECK_VALUE(false, "[graph] formulas hold in the whole range: ", text.substr(text.starts_with(prefix) ? prefix.size() : 0),
+                        "; give the dimension a range in which the function does the same");
+    }
+  }
   Graph capture_at(const Point& point) const {
     const std::vector<Tensor> inputs = inputs_at(point, false);
     return in_context("while capturing", point, [&] { return capture_once(function_, inputs, states_, true); });
@@ -296,9 +347,7 @@ class DynamicCapture {
       if (symbols_[i].min > 1) continue;
       Point point = points_[0];
       point[i] = 1;
-      SymbolValues values;
-      for (size_t k = 0; k < symbols_.size(); ++k) values.emplace_back(symbols_[k].name, point[k]);
-      list.emplace_back(std::move(values), capture_at(point));
+      list.emplace_back(values_of(point), capture_at(point));
     }
     return list;
   }

@@ -92,12 +92,12 @@ class Reader {
     return !read(digits, number) || ahead.peek() == '*' || ahead.peek() == '/';
   }
   /// An unsigned or negative number, up to the next sign.
-  int64_t digits() {
+  int64_t digits(const char* what) {
     const size_t begin = at_;
-    at_ += text_[at_] == '-';
+    at_ += at_ < text_.size() && text_[at_] == '-';
     while (at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9') ++at_;
     int64_t number = 0;
-    if (!read(text_.substr(begin, at_ - begin), number)) fail(begin, "expected a number that fits 64 bits");
+    if (!read(text_.substr(begin, at_ - begin), number)) fail(begin, str("expected ", what, " that fits 64 bits"));
     return number;
   }
   bool at_negative_number() const { return at_ + 1 < text_.size() && text_[at_] == '-' && text_[at_ + 1] >= '0' && text_[at_ + 1] <= '9'; }
@@ -294,7 +294,8 @@ class Parser {
         total = guarded(begin, [&] { return total * next; });
       } else if (in_.accept('/')) {
         in_.expect('/');
-        const auto divisor = in_.integer<int64_t>("a divisor");
+        in_.skip_blanks();
+        const int64_t divisor = in_.digits("a divisor");
         total = guarded(begin, [&] { return floor_divide(total, divisor); });
       } else {
         return total;
@@ -308,7 +309,7 @@ class Parser {
       return inner;
     }
     const char first = in_.peek();
-    if (first == '-' || (first >= '0' && first <= '9')) return Size(in_.digits());
+    if (first == '-' || (first >= '0' && first <= '9')) return Size(in_.digits("a number"));
     const size_t begin = in_.position();
     const std::string name(in_.word("a size"));
     const auto same = [&](const Symbol& s) { return s.name == name; };

@@ -47,7 +47,11 @@ std::vector<Tensor> results_of(const Graph& graph, const Node& node, std::vector
   }
   alone.nodes.push_back(std::move(copy));
   try {
-    return graph::run(alone, {});
+    const std::vector<Tensor> results = graph::run(alone, {});
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (type_of(results[i]) != alone.values[static_cast<size_t>(alone.outputs[i])].type) return {};  // laid out otherwise: a constant keeps its type
+    }
+    return results;
   } catch (const Error&) {
     return {};
   }
