@@ -55,11 +55,6 @@ struct Bound {
   std::vector<std::pair<size_t, std::vector<Value>>> args;  ///< of the steps with symbolic arguments, in order
 };
 
-/// An attribute as the operator takes it.
-Value argument_of(const Value& attribute, const std::string& type) {
-  return type.starts_with("Tensor") && attribute.is_number() ? Value(number_tensor(attribute.to_scalar())) : attribute;
-}
-
 /// A node made ready.
 struct Step {
   const Node* node;
@@ -85,6 +80,7 @@ struct Executable::Prepared {
     for (const Mutation& m : graph.mutations) ++uses[at(m.value)];
     const std::vector<int> reads = uses;
     for (const Node& node : graph.nodes) steps.push_back(prepare(node, uses, reads));
+    prepare_symbols();
     for (const Datum& v : graph.values) {
       if (v.origin == Origin::kConstant) constants.push_back(v.tensor.impl().storage.get());
     }
@@ -105,7 +101,7 @@ struct Executable::Prepared {
         ++position;
         return Value();
       }
-      return argument_of(from.attribute, schema[arg].type);
+      return schema[arg].type.starts_with("Tensor") && from.attribute.is_number() ? Value(number_tensor(from.attribute.to_scalar())) : from.attribute;
     };
     for (size_t i = 0; i < node.args.size(); ++i) {
       const Arg& arg = node.args[i];
@@ -142,26 +138,75 @@ struct Executable::Prepared {
   std::shared_ptr<const Bound> bound_to(const std::vector<Tensor>& inputs) const {
     SymbolValues values = bind(graph, inputs);
     if (std::shared_ptr<const Bound> last = last_bound.load(); last && last->values == values) return last;
+    std::vector<int64_t> numbers;
+    for (const Size& formula : formulas) numbers.push_back(formula.at(values));
     const auto bound = std::make_shared<Bound>();
-    for (const Datum& v : graph.values) bound->types.push_back(with(v.type, values));
-    for (size_t n = 0; n < steps.size(); ++n) {
-      if (!has_symbolic_arguments(*steps[n].node)) continue;
-      std::vector<Value> args = steps[n].args;
-      const std::vector<SchemaArg> schema = parse_schema_args(steps[n].node->op->schema);
-      for (size_t i = 0; i < args.size(); ++i) {
-        const Arg& arg = steps[n].node->args[i];
-        if (is_symbolic(arg)) args[i] = argument_of(with(arg, values).attribute, schema[i].type);
+    bound->types.reserve(graph.values.size());
+    for (size_t id = 0, next = 0; id < graph.values.size(); ++id) {
+      const Type& type = graph.values[id].type;
+      bound->types.push_back({type.dtype, type.sizes, type.strides, {}});
+      if (!is_symbolic(type)) continue;
+      const size_t* from = symbolic_types[next++].data();
+      for (std::vector<int64_t>* list : {&bound->types.back().sizes, &bound->types.back().strides}) {
+        for (int64_t& n : *list) {
+          if (n == -1) n = numbers[*from++];
+        }
       }
-      bound->args.emplace_back(n, std::move(args));
+    }
+    for (const SymbolicArg& arg : symbolic_args) {
+      if (bound->args.empty() || bound->args.back().first != arg.step) bound->args.emplace_back(arg.step, steps[arg.step].args);
+      const size_t* from = arg.formulas.data();
+      const Value filled = with_numbers(steps[arg.step].node->args[arg.arg].attribute, numbers, from);
+      bound->args.back().second[arg.arg] = arg.tensor ? Value(number_tensor(filled.to_scalar())) : filled;
     }
     bound->values = std::move(values);
     last_bound.store(bound);
     return bound;
   }
+  static Value with_numbers(const Value& v, const std::vector<int64_t>& numbers, const size_t*& next) {
+    if (v.is_none()) return Value(numbers[*next++]);
+    if (!v.is_list()) return v;
+    Value::List list;
+    for (const Value& item : v.list()) list.push_back(with_numbers(item, numbers, next));
+    return Value(std::move(list));
+  }
+  std::vector<size_t> numbers_of(const std::vector<Size>& sizes) {
+    std::vector<size_t> list;
+    for (const Size& size : sizes) {
+      const auto at = std::find(formulas.begin(), formulas.end(), size);
+      list.push_back(static_cast<size_t>(at - formulas.begin()));
+      if (at == formulas.end()) formulas.push_back(size);
+    }
+    return list;
+  }
+  void prepare_symbols() {
+    if (graph.symbols.empty()) return;
+    graph.verify();  // what stands for what is counted below
+    for (const Datum& v : graph.values) {
+      if (is_symbolic(v.type)) symbolic_types.push_back(numbers_of(v.type.symbolic));
+    }
+    for (size_t n = 0; n < steps.size(); ++n) {
+      const Node& node = *steps[n].node;
+      if (!has_symbolic_arguments(node)) continue;
+      const std::vector<SchemaArg> schema = parse_schema_args(node.op->schema);
+      for (size_t i = 0; i < node.args.size(); ++i) {
+        if (is_symbolic(node.args[i])) symbolic_args.push_back({n, i, numbers_of(node.args[i].symbolic), schema[i].type.starts_with("Tensor")});
+      }
+    }
+  }
 
   Graph graph;
   std::vector<Step> steps;
   std::vector<const StorageImpl*> constants;
+  /// What follows from symbols: each formula once, and which of them types, by value, and arguments have.
+  struct SymbolicArg {
+    size_t step, arg;
+    std::vector<size_t> formulas;
+    bool tensor;  ///< a number for a tensor
+  };
+  std::vector<Size> formulas;
+  std::vector<std::vector<size_t>> symbolic_types;
+  std::vector<SymbolicArg> symbolic_args;
   mutable std::atomic<std::shared_ptr<const Bound>> last_bound;
 };
 
