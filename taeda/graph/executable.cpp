@@ -181,7 +181,6 @@ struct Executable::Prepared {
   }
   void prepare_symbols() {
     if (graph.symbols.empty()) return;
-    graph.verify();  // what stands for what is counted below
     for (const Datum& v : graph.values) {
       if (is_symbolic(v.type)) symbolic_types.push_back(numbers_of(v.type.symbolic));
     }
@@ -315,6 +314,7 @@ class Run {
 
 Executable::Executable(Graph graph) {
   const BelowDoorGuard below;
+  if (!graph.symbols.empty()) graph.verify();  // formulas are counted on
   prepared_ = std::make_unique<const Prepared>(std::move(graph));
 }
 Executable::Executable(Executable&&) noexcept = default;
