@@ -70,6 +70,17 @@ bool has_symbolic_arguments(const Node& node) {
   return std::any_of(node.args.begin(), node.args.end(), [](const Arg& arg) { return is_symbolic(arg); });
 }
 
+Arg sizes_arg(const std::vector<Size>& sizes) {
+  Arg arg;
+  Value::List list;
+  for (const Size& size : sizes) {
+    list.push_back(size.is_number() ? Value(size.number()) : Value());
+    if (!size.is_number()) arg.symbolic.push_back(size);
+  }
+  arg.attribute = Value(std::move(list));
+  return arg;
+}
+
 std::string text_of(const std::vector<Size>& sizes) {
   std::string text;
   for (const Size& size : sizes) text += (text.empty() ? "" : ", ") + size.text();

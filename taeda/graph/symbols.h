@@ -19,6 +19,9 @@ inline bool is_symbolic(const Type& type) { return !type.symbolic.empty(); }
 inline bool is_symbolic(const Arg& arg) { return !arg.symbolic.empty(); }
 bool has_symbolic_arguments(const Node& node);
 
+/// A list of sizes as an argument.
+Arg sizes_arg(const std::vector<Size>& sizes);
+
 /// "2, 3*time"
 std::string text_of(const std::vector<Size>& sizes);
 

@@ -29,6 +29,8 @@ const Pass kPasses[] = {
      [](Graph& g, const PassOptions&, Notes* notes) { return join_common(g, notes); }, false, false},
     {{"remove_dead", "nodes that nothing needs go", true},
      [](Graph& g, const PassOptions&, Notes* notes) { return remove_dead(g, notes); }, false, false},
+    {{"fuse_attention", "attention that is written out becomes the fused operator", false},
+     [](Graph& g, const PassOptions&, Notes* notes) { return fuse_attention(g, notes); }, false, true},
     {{"fuse_convolution", "convolutions take the sum and the relu behind them", true},
      [](Graph& g, const PassOptions&, Notes* notes) { return fuse_convolution(g, notes); }, false, true},
 };

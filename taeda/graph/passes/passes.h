@@ -14,8 +14,8 @@ namespace taeda::graph {
 using Notes = std::vector<std::string>;
 
 struct PassOptions {
-  /// States that the graph does not change become constants, and convolutions take the batch norms, sums and relus behind them: for inference
-  /// with weights as they are now. Not bitwise (fold_batch_norm).
+  /// States that the graph does not change become constants, convolutions take the batch norms, sums and relus behind them, and attention that
+  /// is written out becomes the fused operator: for inference with weights as they are now. Not bitwise (fold_batch_norm, fuse_attention).
   bool frozen = false;
   /// fold_constants makes no constants of more bytes.
   size_t fold_bytes = size_t{1} << 20;
@@ -66,6 +66,9 @@ TAEDA_API size_t freeze_states(Graph& graph, Notes* notes = nullptr);
 /// `frozen`, states that the graph does not change: weight and bias are computed in float64 and rounded once. Not the separate operators' bits: each result is within (n + 4) eps of the sum of its n
 /// terms' magnitudes, eps being 2^-23 or 2^-52.
 TAEDA_API size_t fold_batch_norm(Graph& graph, bool frozen, Notes* notes = nullptr);
+/// Makes attention that is written out (bmm, scale, a mask that is added or fills with -inf, softmax, bmm) the fused operator, whose memory grows
+/// linearly with the lengths. Not the separate operators' bits: sums have another order. Rows without any key stay NaN.
+TAEDA_API size_t fuse_attention(Graph& graph, Notes* notes = nullptr);
 /// Puts an addition of a tensor of equal type and a relu behind a convolution into it. Exact.
 TAEDA_API size_t fuse_convolution(Graph& graph, Notes* notes = nullptr);
 

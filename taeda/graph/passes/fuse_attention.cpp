@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention written out (matrix product, scale, mask, softmax, matrix product) as the operator that never holds all weights.
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "taeda/graph/passes/rewrite.h"
+#include "taeda/graph/symbols.h"
+#include "taeda/graph/text.h"
+
+namespace taeda::graph {
+
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+Arg value_arg(Id id) {
+  Arg arg;
+  arg.value = id;
+  return arg;
+}
+Arg attribute(Value v) {
+  Arg arg;
+  arg.attribute = std::move(v);
+  return arg;
+}
+
+const OpInfo& operator_named(const char* name, const char* overload) {
+  for (const OpInfo* op : find_ops(name)) {
+    if (std::string_view(op->overload) == overload) return *op;
+  }
+  TAEDA_CHECK(false, "[graph] the registry must have the operator ", name, "; it has not; report this");
+}
+
+/// What was found: softmax(scale * query keys + mask) value in three dimensions, keys being turned.
+struct Attention {
+  Id query, keys, value;       ///< (batch * heads, length, width), (…, width, keys), (…, keys, value width)
+  std::vector<Size> leading;   ///< batch, heads
+  double scale = 1;
+  Id mask = -1;
+  bool fills = false;          ///< the mask says what takes no part; else it is added
+};
+
+class Fuser {
+ public:
+  Fuser(Graph& graph, Notes* notes) : graph_(graph), notes_(notes), uses_(count_uses(graph)), makers_(makers_of(graph)) {}
+
+  size_t run() {
+    size_t fused = 0;
+    std::vector<Node> nodes;
+    for (size_t n = 0; n < graph_.nodes.size(); ++n) {
+      const Node& node = graph_.nodes[n];
+      const std::optional<Attention> found = is_operator(node, "bmm") ? find(node) : std::nullopt;
+      if (!found) {
+        nodes.push_back(node);
+        continue;
+      }
+      note(notes_, text_of(graph_, node), " and what makes its weights are _fused_attention");
+      build(*found, node, nodes);
+      ++fused;
+    }
+    graph_.nodes = std::move(nodes);
+    return fused;
+  }
+
+ private:
+  static size_t at(int id) { return static_cast<size_t>(id); }
+  /// By value: build() adds values.
+  Type type(Id id) const { return graph_.values[at(id)].type; }
+
+  /// The node that makes `id`, which nothing else reads; null for others.
+  const Node* sole(Id id) const {
+    if (id < 0 || uses_[at(id)] != 1 || makers_[at(id)] < 0) return nullptr;
+    const Node& node = graph_.nodes[at(makers_[at(id)])];
+    return node.results.size() == 1 && node.results[0] == id && node.updates.empty() && !node.random ? &node : nullptr;
+  }
+  static bool reshapes(const Node& node) { return is_operator(node, "reshape") || (is_operator(node, "view") && !*node.op->overload); }
+
+  std::optional<Attention> find(const Node& product) const {
+    Attention a;
+    a.value = product.args[1].value;
+    if (product.args[0].value < 0 || a.value < 0) return {};
+    const ScalarType dtype = type(a.value).dtype;
+    const Node* node = sole(product.args[0].value);
+    if (dtype != kFloat && dtype != kDouble) return {};
+    if (node && reshapes(*node)) node = sole(node->args[0].value);
+    if (!node || !is_operator(*node, "_softmax") || node->args[2].attribute.to_bool()) return {};
+    const Type weights = type(node->results[0]);
+    const auto rank = static_cast<int64_t>(weights.sizes.size());
+    const int64_t dim = node->args[1].attribute.is_int() ? node->args[1].attribute.to_int() : 0;
+    if ((rank != 3 && rank != 4) || (dim != -1 && dim != rank - 1)) return {};
+    const std::vector<Size> sizes = sizes_of(weights);
+    a.leading = rank == 4 ? std::vector<Size>{sizes[0], sizes[1]} : std::vector<Size>{sizes[0], Size(1)};
+    node = sole(node->args[0].value);
+    if (node && is_mask(*node, rank, dtype, a)) node = sole(node->args[0].value);
+    if (node && (is_operator(*node, "mul") || is_operator(*node, "div")) && scales(*node, a)) node = sole(node->args[0].value);
+    if (node && reshapes(*node)) node = sole(node->args[0].value);
+    if (!node || !is_operator(*node, "bmm") || type(node->results[0]).dtype != dtype) return {};
+    a.query = node->args[0].value;
+    a.keys = node->args[1].value;
+    // Between the products only leading dimensions are put together or apart.
+    const std::vector<Size> together{a.leading[0] * a.leading[1], sizes[sizes.size() - 2], sizes.back()};
+    const bool same = sizes_of(type(node->results[0])) == together && sizes_of(type(product.args[0].value)) == together;
+    return same && a.query >= 0 && a.keys >= 0 ? std::optional<Attention>(a) : std::nullopt;
+  }
+  bool is_mask(const Node& node, int64_t rank, ScalarType dtype, Attention& a) const {
+    const bool fills = is_operator(node, "masked_fill") && node.op->overload == std::string_view("Scalar");
+    const bool adds = is_operator(node, "add") && node.args.size() == 3 && node.args[2].attribute.is_int() && node.args[2].attribute.to_int() == 1;
+    if ((!fills && !adds) || node.args[0].value < 0 || node.args[1].value < 0) return false;
+    const Type mask = type(node.args[1].value);
+    if (sizes_of(type(node.results[0])) != sizes_of(type(node.args[0].value)) || mask.sizes.size() > (rank == 4 ? 4u : 2u)) return false;
+    if (fills && (!node.args[2].attribute.is_double() || node.args[2].attribute.to_double() != -kInf || mask.dtype != kBool)) return false;
+    if (adds && mask.dtype != dtype) return false;
+    a.mask = node.args[1].value;
+    a.fills = fills;
+    return true;
+  }
+  static bool scales(const Node& node, Attention& a) {
+    if (node.args.size() != 2 || node.args[0].value < 0 || node.args[1].value >= 0 || !node.args[1].attribute.is_number() || is_symbolic(node.args[1])) return false;
+    const double number = node.args[1].attribute.to_scalar().to<double>();
+    a.scale = is_operator(node, "mul") ? number : 1 / number;
+    return std::isfinite(a.scale) && a.scale > 0;
+  }
+
+  Id add(std::vector<Node>& nodes, const char* name, const char* overload, std::vector<Arg> args, Type type) {
+    Node node;
+    node.op = &operator_named(name, overload);
+    node.args = std::move(args);
+    node.results = {add_value(std::move(type))};
+    nodes.push_back(std::move(node));
+    return nodes.back().results[0];
+  }
+  Id add_value(Type type) {
+    graph_.values.push_back({std::move(type), Origin::kResult, "", Tensor()});
+    return static_cast<Id>(graph_.values.size()) - 1;
+  }
+  static Type row_major(ScalarType dtype, const std::vector<Size>& sizes) { return make_type(dtype, sizes, contiguous_strides(sizes)); }
+
+  /// `id`, of three dimensions, in four: what it was before they were put together, if that is known.
+  Id in_four(Id id, const Attention& a, std::vector<Node>& nodes) {
+    const Type three = type(id);
+    std::vector<Size> sizes = sizes_of(three);
+    sizes.erase(sizes.begin());
+    sizes.insert(sizes.begin(), a.leading.begin(), a.leading.end());
+    const int maker = makers_[at(id)];
+    if (maker >= 0 && reshapes(graph_.nodes[at(maker)])) {
+      Id from = graph_.nodes[at(maker)].args[0].value;
+      if (sizes_of(type(from)) == sizes) {
+        const int copy = makers_[at(from)];
+        const bool copied = copy >= 0 && is_operator(graph_.nodes[at(copy)], "clone") && graph_.nodes[at(copy)].results.size() == 1;
+        return copied ? graph_.nodes[at(copy)].args[0].value : from;
+      }
+    }
+    std::vector<Size> strides = strides_of(three);
+    strides.insert(strides.begin(), strides[0] * a.leading[1]);
+    return add(nodes, "view", "", {value_arg(id), sizes_arg(sizes)}, make_type(three.dtype, sizes, strides));
+  }
+
+  /// The nodes in the place of `product`.
+  void build(const Attention& a, const Node& product, std::vector<Node>& nodes) {
+    const Id result = product.results[0];
+    const ScalarType dtype = type(result).dtype;
+    const Id query = in_four(a.query, a, nodes), turned = in_four(a.keys, a, nodes), value = in_four(a.value, a, nodes);
+    std::vector<Size> sizes = sizes_of(type(turned)), strides = strides_of(type(turned));
+    std::swap(sizes[2], sizes[3]);
+    std::swap(strides[2], strides[3]);
+    const Id keys = add(nodes, "permute", "", {value_arg(turned), attribute(Value(std::vector<int64_t>{0, 1, 3, 2}))}, make_type(dtype, sizes, strides));
+    Id mask = a.mask;
+    if (a.fills) {
+      const Type type = this->type(mask);
+      mask = add(nodes, "logical_not", "", {value_arg(mask)}, row_major(type.dtype, sizes_of(type)));
+    }
+    std::vector<Size> out = sizes_of(type(query));
+    const std::vector<Size> rows(out.begin(), out.end() - 1);
+    out.back() = sizes_of(type(value)).back();
+    const Id attended = add(nodes, "_fused_attention", "", {value_arg(query), value_arg(keys), value_arg(value), mask < 0 ? Arg() : value_arg(mask),
+                            attribute(Value(false)), attribute(Value(a.scale))}, row_major(dtype, out));
+    const Id sums = add_value(row_major(dtype, rows));
+    nodes.back().results.push_back(sums);
+    nodes.back().path = product.path;
+    // softmax makes NaN of a row without any key; the fused operator makes 0.
+    std::vector<Size> column = rows;
+    column.emplace_back(1);
+    const Id none = add(nodes, "eq", "Scalar", {value_arg(sums), attribute(Value(-kInf))}, row_major(kBool, rows));
+    const Id spread = add(nodes, "view", "", {value_arg(none), sizes_arg(column)}, row_major(kBool, column));
+    const Id filled = add(nodes, "masked_fill", "Scalar", {value_arg(attended), value_arg(spread), attribute(Value(std::nan("")))}, row_major(dtype, out));
+    Node last;
+    last.op = &operator_named("reshape", "");
+    last.args = {value_arg(filled), sizes_arg(sizes_of(type(result)))};
+    last.results = {result};
+    nodes.push_back(std::move(last));
+  }
+
+  Graph& graph_;
+  Notes* notes_;
+  std::vector<int> uses_, makers_;  ///< of the values there were at the start
+};
+
+}  // namespace
+
+size_t fuse_attention(Graph& graph, Notes* notes) { return Fuser(graph, notes).run(); }
+
+}  // namespace taeda::graph
