@@ -88,6 +88,43 @@ TEST(GraphAttention, WithoutHeadsAndWithDynamicSizes) {
   }
 }
 
+TEST(GraphAttention, CausalMasksAreRecognised) {
+  manual_seed(3);
+  const NoGradGuard no_grad;
+  const Tensor table = ones({1, 1, 12, 12}).tril();
+  using Scores = std::function<Tensor(const Tensor& scores, int64_t n)>;
+  const auto part = [](const Tensor& t, int64_t n) { return t.slice(-2, 0, n).slice(-1, 0, n); };
+  const auto check = [&](const Scores& masked, bool causal) {
+    const Function f = [&](const Tensors& in) {
+      const Tensor q = heads(in[0], 2);
+      return Tensors{joined(masked(q.matmul(q.transpose(-2, -1)) * 0.5, in[0].size(1)).softmax(-1).matmul(q))};
+    };
+    for (const bool dynamic : {false, true}) {
+      CaptureOptions options;
+      if (dynamic) options.dynamic = {{0, 1, "time", 1, 12}};
+      Graph g = capture(f, {randn({3, 7, 8})}, {}, options);
+      optimize(g, {.frozen = true, .verify = true});
+      ASSERT_EQ(count(g, "_fused_attention"), 1u) << g.text();
+      EXPECT_EQ(g.text().find("none, true, 0.5") != std::string::npos, causal) << g.text();
+      for (const int64_t n : dynamic ? std::vector<int64_t>{1, 2, 7, 12} : std::vector<int64_t>{7}) {
+        const Tensor x = randn({3, n, 8});
+        check_close(run(g, {x})[0], f({x})[0], f({x.to(kDouble)})[0]);
+      }
+    }
+  };
+  check([](const Tensor& s, int64_t n) { return s.masked_fill(ones({n, n}).tril() == 0, -kInf); }, true);
+  check([](const Tensor& s, int64_t n) { return s.masked_fill(ones({n, n}, kBool).tril().logical_not(), -kInf); }, true);
+  check([](const Tensor& s, int64_t n) { return s.masked_fill(ones({n, n}).triu(1).to(kBool), -kInf); }, true);
+  check([](const Tensor& s, int64_t n) { return s + full({n, n}, -kInf, s.scalar_type()).triu(1); }, true);
+  check([](const Tensor& s, int64_t n) { return s + zeros({n, n}, s.scalar_type()).masked_fill(ones({n, n}).triu(1) != 0, -kInf); }, true);
+  check([&](const Tensor& s, int64_t n) { return s.masked_fill(part(table, n) == 0, -kInf); }, true);
+  check([&](const Tensor& s, int64_t n) { return s.masked_fill(table.slice(2, 0, n).slice(3, 0, n).logical_not(), -kInf); }, true);
+  check([](const Tensor& s, int64_t n) { return s.masked_fill(ones({n, n}).tril(1) == 0, -kInf); }, false);
+  check([](const Tensor& s, int64_t n) { return s.masked_fill(ones({n, n}).triu() == 0, -kInf); }, false);
+  check([](const Tensor& s, int64_t n) { return s.masked_fill(ones({n, n}).triu(2).to(kBool), -kInf); }, false);
+  check([&](const Tensor& s, int64_t n) { return s.masked_fill(part(table, n).flip(2) == 0, -kInf); }, false);
+}
+
 TEST(GraphAttention, OtherPatternsStay) {
   const NoGradGuard no_grad;
   const Tensors x{randn({2, 3, 4}), randn({2, 4, 3}), randn({2, 3, 5})};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention written out (matrix product, scale, mask, softmax, matrix product) as the operator that never holds all weights.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -7,11 +8,13 @@
 #include "taeda/graph/passes/rewrite.h"
 #include "taeda/graph/symbols.h"
 #include "taeda/graph/text.h"
+#include "taeda/ops/functions.h"
 
 namespace taeda::graph {
 
 namespace {
 
+constexpr int kMostDepth = 8;
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
 Arg value_arg(Id id) {
@@ -32,6 +35,27 @@ const OpInfo& operator_named(const char* name, const char* overload) {
   TAEDA_CHECK(false, "[graph] the registry must have the operator ", name, "; it has not; report this");
 }
 
+/// What a matrix is that takes part in a mask. Below: on the diagonal too.
+enum class Pattern : uint8_t { kOther, kOnes, kOnesBelow, kOnesAbove, kZeros, kNever, kNeverAbove };
+
+Pattern turned(Pattern p) { return p == Pattern::kOnesBelow ? Pattern::kOnesAbove : p == Pattern::kOnesAbove ? Pattern::kOnesBelow : Pattern::kOther; }
+
+/// The pattern of rows of `width` elements, `stride` apart, as far as memory has them.
+Pattern pattern_of(const Tensor& memory, int64_t width, int64_t stride) {
+  const Tensor t = memory.detach().contiguous().to(kDouble);
+  const double* const elements = t.const_data_ptr<double>();
+  bool below = true, above = true, never = true;
+  for (int64_t i = 0; i * stride < t.numel(); ++i) {
+    for (int64_t k = 0; k < width && i * stride + k < t.numel(); ++k) {
+      const double x = elements[i * stride + k];
+      below &= (x != 0) == (k <= i) && std::isfinite(x);
+      above &= (x != 0) == (k > i) && std::isfinite(x);
+      never &= x == (k > i ? -kInf : 0);
+    }
+  }
+  return below ? Pattern::kOnesBelow : above ? Pattern::kOnesAbove : never ? Pattern::kNeverAbove : Pattern::kOther;
+}
+
 /// What was found: softmax(scale * query keys + mask) value in three dimensions, keys being turned.
 struct Attention {
   Id query, keys, value;       ///< (batch * heads, length, width), (…, width, keys), (…, keys, value width)
@@ -39,6 +63,7 @@ struct Attention {
   double scale = 1;
   Id mask = -1;
   bool fills = false;          ///< the mask says what takes no part; else it is added
+  bool causal = false;         ///< the mask leaves out the keys behind a row's place
 };
 
 class Fuser {
@@ -113,7 +138,72 @@ class Fuser {
     if (adds && mask.dtype != dtype) return false;
     a.mask = node.args[1].value;
     a.fills = fills;
+    const std::vector<Size> sizes = sizes_of(mask), weights = sizes_of(type(node.results[0]));
+    const size_t n = sizes.size(), all = weights.size();
+    const bool whole = n >= 2 && sizes[n - 1] == weights[all - 1] && sizes[n - 2] == weights[all - 2] && std::all_of(sizes.begin(), sizes.end() - 2, is_one);
+    a.causal = whole && pattern(a.mask, 0) == (fills ? Pattern::kOnesAbove : Pattern::kNeverAbove);
     return true;
+  }
+  static bool is_one(const Size& size) { return size == Size(1); }
+
+  /// Of the last two dimensions; those before them have one element.
+  Pattern pattern(Id id, int depth) const {
+    const Datum& v = graph_.values[at(id)];
+    const std::vector<Size> sizes = sizes_of(v.type), strides = strides_of(v.type);
+    const size_t n = sizes.size();
+    if (depth == kMostDepth || n < 2 || !std::all_of(sizes.begin(), sizes.end() - 2, is_one)) return Pattern::kOther;
+    if (v.origin == Origin::kConstant) {
+      const int64_t width = v.type.sizes[n - 1];
+      return is_contiguous(v.type) && width > 1 ? pattern_of(v.tensor.reshape({-1}), width, width) : Pattern::kOther;
+    }
+    if (makers_[at(id)] < 0) return Pattern::kOther;
+    const Node& node = graph_.nodes[at(makers_[at(id)])];
+    if (node.random || !node.updates.empty() || node.results.size() != 1) return Pattern::kOther;
+    if (is_operator(node, "ones")) return Pattern::kOnes;
+    if (is_operator(node, "zeros")) return Pattern::kZeros;
+    if (is_operator(node, "full") && node.args[1].attribute.is_number()) {
+      const double x = node.args[1].attribute.to_scalar().to<double>();
+      return x == 0 ? Pattern::kZeros : x == -kInf ? Pattern::kNever : std::isfinite(x) ? Pattern::kOnes : Pattern::kOther;
+    }
+    const Id from = node.args.empty() ? -1 : node.args[0].value;
+    if (from < 0) return Pattern::kOther;
+    if (is_operator(node, "as_strided")) return part_of_constant(node, from, sizes, strides);
+    const Pattern p = pattern(from, depth + 1);
+    const auto number = [&](size_t i, double x) { return node.args[i].attribute.is_number() && node.args[i].attribute.to_scalar().to<double>() == x; };
+    if (is_operator(node, "tril")) return p == Pattern::kOnes && number(1, 0) ? Pattern::kOnesBelow : Pattern::kOther;
+    if (is_operator(node, "triu") && !number(1, 1)) return Pattern::kOther;
+    if (is_operator(node, "triu")) return p == Pattern::kOnes ? Pattern::kOnesAbove : p == Pattern::kNever ? Pattern::kNeverAbove : Pattern::kOther;
+    if (is_operator(node, "logical_not")) return turned(p);
+    if (is_operator(node, "eq") && node.args[1].value < 0) return number(1, 0) ? turned(p) : Pattern::kOther;
+    if (is_operator(node, "ne") && node.args[1].value < 0) return number(1, 0) && p != Pattern::kNeverAbove ? p : Pattern::kOther;
+    if (is_operator(node, "masked_fill") && node.op->overload == std::string_view("Scalar") && number(2, -kInf) && sizes == sizes_of(type(node.args[1].value))) {
+      return p == Pattern::kZeros && pattern(node.args[1].value, depth + 1) == Pattern::kOnesAbove ? Pattern::kNeverAbove : Pattern::kOther;
+    }
+    const std::vector<Size> before = sizes_of(type(from));
+    const bool kept = reshapes(node) && before.size() >= 2 && before.back() == sizes.back() && before[before.size() - 2] == sizes[n - 2];
+    // A conversion may make 0 of 0.5, but not of these ones where it keeps floating numbers or makes bool.
+    const bool converts = is_operator(node, "_to_copy") && (v.type.dtype == type(from).dtype || v.type.dtype == kBool || type(from).dtype == kBool);
+    return kept || converts || is_operator(node, "clone") ? p : Pattern::kOther;
+  }
+  /// The greatest number that a size can be, where that is plain.
+  int64_t most_of(const Size& size) const {
+    if (size.is_number()) return size.number();
+    for (const Symbol& s : graph_.symbols) {
+      if (size.as_symbol() == s.name) return s.max;
+    }
+    return std::numeric_limits<int64_t>::max();
+  }
+  /// The corner of a matrix that is there for the greatest sizes.
+  Pattern part_of_constant(const Node& node, Id from, const std::vector<Size>& sizes, const std::vector<Size>& strides) const {
+    const Datum& whole = graph_.values[at(from)];
+    const size_t n = strides.size();
+    const Value& offset = node.args[3].attribute;
+    if (whole.origin != Origin::kConstant || !whole.tensor.is_contiguous() || !offset.is_int() || offset.to_int() != 0) return Pattern::kOther;
+    if (!strides[n - 2].is_number() || strides[n - 1] != Size(1) || most_of(sizes[n - 1]) > strides[n - 2].number() ||
+        strides[n - 2].number() < 2) {
+      return Pattern::kOther;
+    }
+    return pattern_of(whole.tensor.reshape({-1}), strides[n - 2].number(), strides[n - 2].number());
   }
   static bool scales(const Node& node, Attention& a) {
     if (node.args.size() != 2 || node.args[0].value < 0 || node.args[1].value >= 0 || !node.args[1].attribute.is_number() || is_symbolic(node.args[1])) return false;
@@ -165,8 +255,8 @@ class Fuser {
     std::swap(sizes[2], sizes[3]);
     std::swap(strides[2], strides[3]);
     const Id keys = add(nodes, "permute", "", {value_arg(turned), attribute(Value(std::vector<int64_t>{0, 1, 3, 2}))}, make_type(dtype, sizes, strides));
-    Id mask = a.mask;
-    if (a.fills) {
+    Id mask = a.causal ? -1 : a.mask;
+    if (a.fills && !a.causal) {
       const Type type = this->type(mask);
       mask = add(nodes, "logical_not", "", {value_arg(mask)}, row_major(type.dtype, sizes_of(type)));
     }
@@ -174,7 +264,7 @@ class Fuser {
     const std::vector<Size> rows(out.begin(), out.end() - 1);
     out.back() = sizes_of(type(value)).back();
     const Id attended = add(nodes, "_fused_attention", "", {value_arg(query), value_arg(keys), value_arg(value), mask < 0 ? Arg() : value_arg(mask),
-                            attribute(Value(false)), attribute(Value(a.scale))}, row_major(dtype, out));
+                            attribute(Value(a.causal)), attribute(Value(a.scale))}, row_major(dtype, out));
     const Id sums = add_value(row_major(dtype, rows));
     nodes.back().results.push_back(sums);
     nodes.back().path = product.path;
@@ -198,6 +288,9 @@ class Fuser {
 
 }  // namespace
 
-size_t fuse_attention(Graph& graph, Notes* notes) { return Fuser(graph, notes).run(); }
+size_t fuse_attention(Graph& graph, Notes* notes) {
+  const BelowDoorGuard below;
+  return Fuser(graph, notes).run();
+}
 
 }  // namespace taeda::graph
