@@ -3,7 +3,28 @@
 // Inner namespaces are aliases, so that `using namespace torch;` leaves `nn::Linear` with one meaning.
 #pragma once
 
+// Standard headers that <torch/torch.h> brings with it: programs use them without naming them.
+#include <algorithm>
+#include <bitset>
+#include <cassert>
+#include <chrono>
+#include <cmath>
+#include <complex>
+#include <condition_variable>
+#include <cstring>
+#include <iomanip>
+#include <iostream>
+#include <list>
+#include <locale>
+#include <numeric>
+#include <queue>
+#include <semaphore>
+#include <set>
+#include <sstream>
+#include <stack>
 #include <string_view>
+#include <thread>
+#include <typeindex>
 
 #include "taeda/taeda.h"       // IWYU pragma: export
 #include "taeda/torch_macros.h"  // IWYU pragma: export
@@ -22,6 +43,11 @@ namespace serialize {}
 namespace special {}
 namespace fft {}
 namespace linalg {}
+
+namespace autograd {
+using taeda::AutoGradMode;
+using taeda::GradMode;
+}  // namespace autograd
 
 inline constexpr ScalarType kU8 = kByte, kI8 = kChar, kI16 = kShort, kI32 = kInt, kI64 = kLong;
 
@@ -107,6 +133,19 @@ using AutoDispatchBelowADInplaceOrView = taeda::BelowAutogradGuard;
 using AutoDispatchBelowAutograd = taeda::BelowAutogradGuard;
 using AutoNonVariableTypeMode = taeda::BelowAutogradGuard;
 inline bool hasCUDA() { return false; }
+/// What a program may ask of the process.
+class Context {
+ public:
+  /// A handle to the generator of the device.
+  Generator defaultGenerator(Device /*device*/ = kCPU) const { return taeda::default_generator(); }
+  static bool hasCUDA() { return false; }
+  static bool hasMPS() { return false; }
+  bool userEnabledCuDNN() const { return false; }
+};
+inline Context& globalContext() {
+  static Context context;
+  return context;
+}
 /// Unlike torch::tensor, these have one dimension always and the dtype of the values, or the default dtype where options name none.
 template <class T>
   requires(std::is_arithmetic_v<T> || taeda::is_reduced_float<T>)

@@ -56,6 +56,18 @@
 #define AT_ASSERTM(...) TAEDA_CHECK(__VA_ARGS__)
 #define AT_ERROR(...) TAEDA_CHECK(false, __VA_ARGS__)
 
+// Inside `serialize` of the options and states of an optimizer, and inside its `save` and `load`.
+#define _TORCH_OPTIM_SERIALIZE_TORCH_ARG(name) archive.write(#name, torch::optim::detail::to_value(name()))
+#define _TORCH_OPTIM_DESERIALIZE_TORCH_ARG(T, name)               \
+  do {                                                            \
+    torch::IValue taeda_value;                                    \
+    T taeda_field = name();                                       \
+    if (!archive.try_read(#name, taeda_value)) break;             \
+    torch::optim::detail::from_value(taeda_value, taeda_field);   \
+    name(taeda_field);                                            \
+  } while (false)
+#define _TORCH_OPTIM_SERIALIZE_WITH_TEMPLATE_ARG(Name) torch::optim::serialize<Name##Options, Name##ParamState>(archive, self)
+
 // Dispatch: runs the lambda with `scalar_t` as the C++ type of TYPE. The last argument is the lambda.
 #define AT_PRIVATE_CASE_TYPE_USING_HINT(enum_type, HINT, ...)                      \
   case enum_type: {                                                                \

@@ -184,7 +184,7 @@ class DataLoaderBase : public detail::BatchSource<Batch> {
   template <class D>
   void start_worker(D dataset) {
     workers_.start([this, dataset = std::move(dataset)]() mutable {
-      if constexpr (requires { dataset->get_batch(std::declval<BatchRequest>()); }) work(*dataset);
+      if constexpr (std::is_pointer_v<D>) work(*dataset);
       else work(dataset);
     });
   }

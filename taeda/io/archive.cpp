@@ -23,6 +23,7 @@ io::NamedTensors tensors_of(const Value& value, const std::string& filename) {
   TAEDA_CHECK_VALUE(value.is_dict(), "[save] a safetensors file holds named tensors: got ", value.describe(), " for ", filename,
                     "; use a name that ends in .pt");
   for (const auto& [key, item] : value.dict()) {
+    if (item.is_dict() && item.dict().size() == 0) continue;  // an archive in which nothing was written
     TAEDA_CHECK_VALUE(key.is_string() && item.is_tensor(), "[save] a safetensors file holds named tensors: got ", item.describe(),
                       " under '", key.is_string() ? key.string() : std::to_string(key.to_int()), "' for ", filename,
                       "; use a name that ends in .pt");
@@ -56,13 +57,16 @@ void OutputArchive::write(const std::string& key, const Value& value) {
 }
 
 void OutputArchive::write(const std::string& key, const Tensor& tensor, bool /*is_buffer*/) {
-  named_->set(key, tensor.defined() && tensor.requires_grad() ? Value(make_alias(tensor)) : tensor.defined() ? Value(tensor) : Value());
+  named_->set(key, tensor.defined() ? Value(tensor) : Value());
 }
 
 void OutputArchive::write(const std::string& key, const OutputArchive& nested) {
   if (nested.root_) return write(key, *nested.root_);
+  if (nested.is_empty()) named_->set(key, Value(Dict()));
   for (const auto& [name, value] : *nested.named_) named_->set(key + "." + name.string(), value);
 }
+
+bool OutputArchive::is_empty() const { return !root_ && named_->size() == 0; }
 
 void OutputArchive::save_to(const std::string& filename) const {
   if (ends_with(filename, ".safetensors")) {
@@ -161,7 +165,14 @@ void InputArchive::read(const std::string& key, Tensor& tensor, bool is_buffer) 
   throw_missing(key);
 }
 
-void InputArchive::read(const std::string& key, InputArchive& archive) const { (void)try_read(key, archive); }
+void InputArchive::read(const std::string& key, InputArchive& archive) const {
+  if (!try_read(key, archive)) throw_missing(key);
+}
+
+void InputArchive::read_root(Tensor& tensor) const {
+  TAEDA_CHECK_IO(root_.is_tensor(), "[load] ", where(), " must hold a tensor: it holds ", root_.describe(), "; load it as a Value");
+  assign(tensor, root_.tensor());
+}
 
 void InputArchive::load_from(io::SourcePtr source, std::optional<Device> device) {
   source_ = source->name();

@@ -26,9 +26,11 @@ class TAEDA_API OutputArchive final {
 
   /// A later value of the same name replaces an earlier one.
   void write(const std::string& key, const Value& value);
-  /// Writes the tensor's data, without its `requires_grad`. `is_buffer` is for compatibility.
+  /// `is_buffer` is for compatibility.
   void write(const std::string& key, const Tensor& tensor, bool is_buffer = false);
   void write(const std::string& key, const OutputArchive& nested);
+  /// Whether nothing has been written.
+  bool is_empty() const;
   /// Makes the file hold this one value in place of named ones.
   void set_root(Value value) { root_ = std::move(value); }
   /// The dictionary, or the one value.
@@ -62,10 +64,9 @@ class TAEDA_API InputArchive final {
   /// Throws IoError, naming the file and what it holds, when there is nothing of that name.
   void read(const std::string& key, Value& value) const;
   void read(const std::string& key, Tensor& tensor, bool is_buffer = false) const;
-  /// A part that holds nothing (a module without parameters) is an empty archive; names missing from it are found missing when they are read.
   void read(const std::string& key, InputArchive& archive) const;
   bool try_read(const std::string& key, Value& value) const;
-  /// A tensor that has the stored one's shape, dtype and device is written in place; any other takes its data over.
+  /// A tensor that has the stored one's shape, dtype and device is written in place; any other takes its data over. All handles to it see so.
   bool try_read(const std::string& key, Tensor& tensor, bool is_buffer = false) const;
   bool try_read(const std::string& key, InputArchive& archive) const;
 
@@ -84,6 +85,9 @@ class TAEDA_API InputArchive final {
   const Value& value() const { return root_; }
   /// The file, and the path of nested archives inside it, for messages.
   std::string where() const;
+
+  /// The whole content, which must be a tensor, as `read` does it.
+  void read_root(Tensor& tensor) const;
 
   template <class... Ts>
   void operator()(Ts&&... ts) {

@@ -27,9 +27,7 @@ InputArchive& operator>>(InputArchive& archive, Tensor& tensor) {
     archive.read("0", tensor);
     return archive;
   }
-  TAEDA_CHECK_IO(archive.value().is_tensor(), "[load] ", archive.where(), " must hold a tensor: it holds ", archive.value().describe(),
-                 "; load it as a Value");
-  tensor = archive.value().tensor();
+  archive.read_root(tensor);
   return archive;
 }
 
@@ -38,11 +36,11 @@ InputArchive& operator>>(InputArchive& archive, std::vector<Tensor>& tensors) {
   TAEDA_CHECK_IO(value.is_list() || value.is_dict() || value.is_tensor(), "[load] ", archive.where(),
                  " must hold a list of tensors: it holds ", value.describe(), "; load it as a Value");
   if (value.is_tensor()) {
-    tensors = {value.tensor()};
+    tensors.push_back(value.tensor());
   } else if (value.is_list()) {
-    tensors = value.tensor_list();
+    const std::vector<Tensor> loaded = value.tensor_list();
+    tensors.insert(tensors.end(), loaded.begin(), loaded.end());
   } else {
-    tensors.clear();
     for (size_t i = 0;; ++i) {
       Tensor tensor;
       if (!archive.try_read(std::to_string(i), tensor)) break;

@@ -29,7 +29,7 @@ OutputArchive& operator<<(OutputArchive& archive, const T& value) {
 }
 template <PointsToSavable T>
 OutputArchive& operator<<(OutputArchive& archive, const T& value) {
-  TAEDA_CHECK_VALUE(static_cast<bool>(value), "[save] the object to save must exist: got an empty pointer; create it first");
+  TAEDA_CHECK(static_cast<bool>(value), "[save] the object to save must exist: got an empty pointer; create it first");
   value->save(archive);
   return archive;
 }
@@ -40,7 +40,7 @@ InputArchive& operator>>(InputArchive& archive, T& value) {
 }
 template <PointsToLoadable T>
 InputArchive& operator>>(InputArchive& archive, T& value) {
-  TAEDA_CHECK_VALUE(static_cast<bool>(value), "[load] the object to load into must exist: got an empty pointer; create it first");
+  TAEDA_CHECK(static_cast<bool>(value), "[load] the object to load into must exist: got an empty pointer; create it first");
   value->load(archive);
   return archive;
 }
@@ -49,6 +49,7 @@ TAEDA_API OutputArchive& operator<<(OutputArchive& archive, const Tensor& tensor
 TAEDA_API OutputArchive& operator<<(OutputArchive& archive, const std::vector<Tensor>& tensors);
 TAEDA_API OutputArchive& operator<<(OutputArchive& archive, const Value& value);
 TAEDA_API InputArchive& operator>>(InputArchive& archive, Tensor& tensor);
+/// Puts the stored tensors behind those that the list has.
 TAEDA_API InputArchive& operator>>(InputArchive& archive, std::vector<Tensor>& tensors);
 TAEDA_API InputArchive& operator>>(InputArchive& archive, Value& value);
 

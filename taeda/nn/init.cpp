@@ -41,11 +41,11 @@ Tensor constant_(Tensor tensor, Scalar value) {
 }
 Tensor ones_(Tensor tensor) { return constant_(std::move(tensor), 1); }
 Tensor zeros_(Tensor tensor) { return constant_(std::move(tensor), 0); }
-Tensor normal_(Tensor tensor, double mean, double std) {
+Tensor normal_(const Tensor& tensor, double mean, double std) {
   const NoGradGuard guard;
   return tensor.normal_(mean, std);
 }
-Tensor uniform_(Tensor tensor, double low, double high) {
+Tensor uniform_(const Tensor& tensor, double low, double high) {
   const NoGradGuard guard;
   return tensor.uniform_(low, high);
 }

@@ -2,6 +2,7 @@
 // Initialisation of parameters. Every function changes the tensor in place, without recording, and returns it.
 #pragma once
 
+#include <utility>
 #include "taeda/core/tensor.h"
 #include "taeda/nn/enum.h"
 
@@ -19,13 +20,18 @@ TAEDA_API Tensor constant_(Tensor tensor, Scalar value);
 /// The Dirac delta: a convolution with it passes channels through, in each group. 3 to 5 dimensions.
 TAEDA_API Tensor dirac_(Tensor tensor, int64_t groups = 1);
 TAEDA_API Tensor eye_(Tensor matrix);
-TAEDA_API Tensor normal_(Tensor tensor, double mean = 0, double std = 1);
+/// Three forms, so that calls without `init::` mean this one too, and not the operator of that name.
+TAEDA_API Tensor normal_(const Tensor& tensor, double mean = 0, double std = 1);
+inline Tensor normal_(Tensor& tensor, double mean = 0, double std = 1) { return init::normal_(std::as_const(tensor), mean, std); }
+inline Tensor normal_(Tensor&& tensor, double mean = 0, double std = 1) { return init::normal_(std::as_const(tensor), mean, std); }
 TAEDA_API Tensor ones_(Tensor tensor);
 /// A (semi-)orthogonal matrix (Saxe, McClelland, Ganguli 2014).
 TAEDA_API Tensor orthogonal_(Tensor tensor, double gain = 1.0);
 /// A sparse matrix with `sparsity` of each column zero (Martens 2010).
 TAEDA_API Tensor sparse_(Tensor tensor, double sparsity, double std = 0.01);
-TAEDA_API Tensor uniform_(Tensor tensor, double low = 0, double high = 1);
+TAEDA_API Tensor uniform_(const Tensor& tensor, double low = 0, double high = 1);
+inline Tensor uniform_(Tensor& tensor, double low = 0, double high = 1) { return init::uniform_(std::as_const(tensor), low, high); }
+inline Tensor uniform_(Tensor&& tensor, double low = 0, double high = 1) { return init::uniform_(std::as_const(tensor), low, high); }
 /// He, Zhang, Ren, Sun 2015.
 TAEDA_API Tensor kaiming_normal_(Tensor tensor, double a = 0, FanModeType mode = enumtype::kFanIn(),
                                  NonlinearityType nonlinearity = enumtype::kLeakyReLU());

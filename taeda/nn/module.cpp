@@ -110,7 +110,7 @@ void Module::apply(const NamedModulePointerApplyFunction& function, const std::s
 std::vector<Tensor> Module::parameters(bool recurse) const { return named_parameters(recurse).values(); }
 
 OrderedDict<std::string, Tensor> Module::named_parameters(bool recurse) const {
-  OrderedDict<std::string, Tensor> result("Parameter");
+  OrderedDict<std::string, Tensor> result;
   const auto collect = [&](const std::string& path, const Module& m) {
     for (const auto& p : m.parameters_) {
       if (p.value().defined()) result.insert(join(path, p.key()), p.value());
@@ -124,7 +124,7 @@ OrderedDict<std::string, Tensor> Module::named_parameters(bool recurse) const {
 std::vector<Tensor> Module::buffers(bool recurse) const { return named_buffers(recurse).values(); }
 
 OrderedDict<std::string, Tensor> Module::named_buffers(bool recurse) const {
-  OrderedDict<std::string, Tensor> result("Buffer");
+  OrderedDict<std::string, Tensor> result;
   const auto collect = [&](const std::string& path, const Module& m) {
     for (const auto& b : m.buffers_) {
       if (b.value().defined()) result.insert(join(path, b.key()), b.value());
@@ -240,7 +240,7 @@ void Module::load_state_dict(const OrderedDict<std::string, Tensor>& state, bool
 
 void Module::save(serialize::OutputArchive& archive) const {
   for (const auto& p : parameters_) {
-    if (p.value().defined()) archive.write(p.key(), p.value());
+    if (p.value().defined()) archive.write(p.key(), p.value().detach());  // as a state dictionary has it
   }
   for (const auto& b : buffers_) {
     if (b.value().defined()) archive.write(b.key(), b.value(), /*is_buffer=*/true);
@@ -249,7 +249,7 @@ void Module::save(serialize::OutputArchive& archive) const {
     if (!child.value()->is_serializable()) continue;
     serialize::OutputArchive nested;
     child.value()->save(nested);
-    archive.write(child.key(), nested);
+    if (!nested.is_empty()) archive.write(child.key(), nested);
   }
 }
 
@@ -263,7 +263,7 @@ void Module::load(serialize::InputArchive& archive) {
   for (const auto& child : children_) {
     if (!child.value()->is_serializable()) continue;
     serialize::InputArchive nested;
-    archive.read(child.key(), nested);
+    (void)archive.try_read(child.key(), nested);  // not there for a module without tensors
     child.value()->load(nested);
   }
 }
@@ -335,9 +335,7 @@ void Module::copy_state_from(const Module& source, const std::optional<Device>& 
               source.parameters_.size(), ". Are you sure you called register_parameter() inside reset() and not the constructor?");
   for (const auto& p : source.parameters_) {
     if (parameters_[p.key()].defined() && p.value().defined()) {
-      Tensor& own = parameters_[p.key()];
-      own.set_data(copy_of(p.value()));
-      own.set_requires_grad(p.value().requires_grad());
+      parameters_[p.key()].set_data(copy_of(p.value()));
     }
   }
   TAEDA_CHECK(buffers_.size() == source.buffers_.size(), "[clone] the cloned module does not have the same number of buffers "

@@ -11,30 +11,45 @@
 
 namespace taeda::nn {
 
+namespace detail {
+template <class T, class Reductions>
+concept one_of_reductions = std::is_convertible_v<T, Reductions>;
+}  // namespace detail
+
 struct TAEDA_API L1LossOptions {
   using reduction_t = std::variant<enumtype::kNone, enumtype::kMean, enumtype::kSum>;
-  L1LossOptions(reduction_t reduction = enumtype::kMean()) : reduction_(reduction) {}
-  TAEDA_ARG(reduction_t, reduction);
+  L1LossOptions() = default;
+  template <detail::one_of_reductions<reduction_t> R>
+  L1LossOptions(R reduction) : reduction_(reduction) {}  // NOLINT(google-explicit-constructor): `MSELoss(kSum)`
+  TAEDA_ARG(reduction_t, reduction) = enumtype::kMean();
 };
 struct TAEDA_API MSELossOptions {
   using reduction_t = std::variant<enumtype::kNone, enumtype::kMean, enumtype::kSum>;
-  MSELossOptions(reduction_t reduction = enumtype::kMean()) : reduction_(reduction) {}
-  TAEDA_ARG(reduction_t, reduction);
+  MSELossOptions() = default;
+  template <detail::one_of_reductions<reduction_t> R>
+  MSELossOptions(R reduction) : reduction_(reduction) {}  // NOLINT(google-explicit-constructor): `MSELoss(kSum)`
+  TAEDA_ARG(reduction_t, reduction) = enumtype::kMean();
 };
 struct TAEDA_API MultiLabelMarginLossOptions {
   using reduction_t = std::variant<enumtype::kNone, enumtype::kMean, enumtype::kSum>;
-  MultiLabelMarginLossOptions(reduction_t reduction = enumtype::kMean()) : reduction_(reduction) {}
-  TAEDA_ARG(reduction_t, reduction);
+  MultiLabelMarginLossOptions() = default;
+  template <detail::one_of_reductions<reduction_t> R>
+  MultiLabelMarginLossOptions(R reduction) : reduction_(reduction) {}  // NOLINT(google-explicit-constructor): `MSELoss(kSum)`
+  TAEDA_ARG(reduction_t, reduction) = enumtype::kMean();
 };
 struct TAEDA_API SoftMarginLossOptions {
   using reduction_t = std::variant<enumtype::kNone, enumtype::kMean, enumtype::kSum>;
-  SoftMarginLossOptions(reduction_t reduction = enumtype::kMean()) : reduction_(reduction) {}
-  TAEDA_ARG(reduction_t, reduction);
+  SoftMarginLossOptions() = default;
+  template <detail::one_of_reductions<reduction_t> R>
+  SoftMarginLossOptions(R reduction) : reduction_(reduction) {}  // NOLINT(google-explicit-constructor): `MSELoss(kSum)`
+  TAEDA_ARG(reduction_t, reduction) = enumtype::kMean();
 };
 struct TAEDA_API KLDivLossOptions {
   using reduction_t = std::variant<enumtype::kNone, enumtype::kBatchMean, enumtype::kSum, enumtype::kMean>;
-  KLDivLossOptions(reduction_t reduction = enumtype::kMean()) : reduction_(reduction) {}
-  TAEDA_ARG(reduction_t, reduction);
+  KLDivLossOptions() = default;
+  template <detail::one_of_reductions<reduction_t> R>
+  KLDivLossOptions(R reduction) : reduction_(reduction) {}  // NOLINT(google-explicit-constructor): `MSELoss(kSum)`
+  TAEDA_ARG(reduction_t, reduction) = enumtype::kMean();
   TAEDA_ARG(bool, log_target) = false;
 };
 struct TAEDA_API BCELossOptions {
@@ -99,14 +114,18 @@ struct TAEDA_API CTCLossOptions {
 };
 struct TAEDA_API SmoothL1LossOptions {
   using reduction_t = std::variant<enumtype::kNone, enumtype::kMean, enumtype::kSum>;
-  SmoothL1LossOptions(reduction_t reduction = enumtype::kMean()) : reduction_(reduction) {}
-  TAEDA_ARG(reduction_t, reduction);
+  SmoothL1LossOptions() = default;
+  template <detail::one_of_reductions<reduction_t> R>
+  SmoothL1LossOptions(R reduction) : reduction_(reduction) {}  // NOLINT(google-explicit-constructor): `MSELoss(kSum)`
+  TAEDA_ARG(reduction_t, reduction) = enumtype::kMean();
   TAEDA_ARG(std::optional<double>, beta) = std::nullopt;
 };
 struct TAEDA_API HuberLossOptions {
   using reduction_t = std::variant<enumtype::kNone, enumtype::kMean, enumtype::kSum>;
-  HuberLossOptions(reduction_t reduction = enumtype::kMean()) : reduction_(reduction) {}
-  TAEDA_ARG(reduction_t, reduction);
+  HuberLossOptions() = default;
+  template <detail::one_of_reductions<reduction_t> R>
+  HuberLossOptions(R reduction) : reduction_(reduction) {}  // NOLINT(google-explicit-constructor): `MSELoss(kSum)`
+  TAEDA_ARG(reduction_t, reduction) = enumtype::kMean();
   TAEDA_ARG(double, delta) = 1.0;
 };
 struct TAEDA_API PoissonNLLLossOptions {

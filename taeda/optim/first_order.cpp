@@ -212,6 +212,11 @@ Adagrad::Adagrad(const std::vector<OptimizerParamGroup>& param_groups, AdagradOp
   check_at_least_zero("Adagrad", "weight_decay", defaults.weight_decay());
   check_at_least_zero("Adagrad", "initial_accumulator_value", defaults.initial_accumulator_value());
   check_at_least_zero("Adagrad", "epsilon", defaults.eps());
+  for (const OptimizerParamGroup& group : param_groups_) {
+    for (const Tensor& p : group.params()) {
+      state_of<AdagradParamState>(p).sum(make_state(p, as<AdagradOptions>(group.options()).initial_accumulator_value()));
+    }
+  }
 }
 Tensor Adagrad::step(LossClosure closure) {
   const NoGradGuard no_grad;

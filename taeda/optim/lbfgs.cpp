@@ -64,6 +64,10 @@ LBFGS::LBFGS(const std::vector<OptimizerParamGroup>& param_groups, LBFGSOptions 
   TAEDA_CHECK(!param_groups_[0].params().empty(), "[LBFGS] there must be parameters: got none; pass the model's parameters()");
   TAEDA_CHECK(defaults.max_iter() > 0 && defaults.history_size() > 0, "[LBFGS] max_iter and history_size must be positive: got ",
               defaults.max_iter(), " and ", defaults.history_size(), "; pass 1 or more");
+  for (OptimizerOptions* options : {defaults_.get(), &param_groups_[0].options()}) {
+    auto& own = static_cast<LBFGSOptions&>(*options);
+    if (!own.max_eval()) own.max_eval(own.max_iter() * 5 / 4);
+  }
 }
 
 Tensor LBFGS::flat_gradient() const {

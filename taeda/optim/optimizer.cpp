@@ -3,6 +3,7 @@
 #include "taeda/optim/optimizer.h"
 
 #include <algorithm>
+#include <typeinfo>
 
 #include "taeda/autograd/grad_mode.h"
 #include "taeda/core/dict.h"
@@ -64,10 +65,38 @@ void from_value(const Value& value, std::optional<int64_t>& v) {
 void from_value(const Value& value, std::optional<std::string>& v) {
   v = value.is_none() ? std::nullopt : std::optional<std::string>(value.string());
 }
+
+template <class Base>
+std::unique_ptr<Base> Archived<Base>::clone() const {
+  TAEDA_CHECK(false, "[optim] clone() has not been implemented for ", typeid(*this).name(),
+              "; derive from OptimizerCloneableOptions or OptimizerCloneableParamState");
+  return nullptr;
+}
+template <class Base>
+void Archived<Base>::serialize(serialize::OutputArchive& archive) const {
+  const Fields all = fields();
+  TAEDA_CHECK(!all.empty(), "[optim] serialize() has not been implemented for ", typeid(*this).name(), "; override it");
+  for (const auto& [name, value] : all) archive.write(name, value);
+}
+template <class Base>
+void Archived<Base>::serialize(serialize::InputArchive& archive) {
+  TAEDA_CHECK(!fields().empty(), "[optim] serialize() has not been implemented for ", typeid(*this).name(), "; override it");
+  Value value;
+  set_fields([&](const std::string& name) { return archive.try_read(name, value) ? &value : nullptr; });
+}
+template class Archived<OptimizerOptions>;
+template class Archived<OptimizerParamState>;
 }  // namespace detail
 
 OptimizerParamState::~OptimizerParamState() = default;
 OptimizerOptions::~OptimizerOptions() = default;
+double OptimizerOptions::get_lr() const {
+  TAEDA_CHECK(false, "[optim] get_lr() has not been implemented for ", typeid(*this).name(), "; override it");
+  return 0;
+}
+void OptimizerOptions::set_lr(double /*lr*/) {
+  TAEDA_CHECK(false, "[optim] set_lr() has not been implemented for ", typeid(*this).name(), "; override it");
+}
 Optimizer::~Optimizer() { taeda::detail::note_host_change("an optimizer ends"); }
 
 OptimizerOptions& OptimizerParamGroup::options() {
@@ -129,17 +158,22 @@ size_t Optimizer::size() const noexcept {
   return n;
 }
 
+std::string Optimizer::type_name() const { return typeid(*this).name(); }
+
 void Optimizer::save(serialize::OutputArchive& archive) const {
   archive.write("type", Value(type_name()));
   int64_t index = 0;
   for (size_t g = 0; g < param_groups_.size(); ++g) {
-    const std::string prefix = str("param_groups.", g, ".");
-    for (const auto& [name, value] : param_groups_[g].options().fields()) archive.write(prefix + name, value);
-    archive.write(prefix + "size", Value(param_groups_[g].params().size()));
+    serialize::OutputArchive options;
+    param_groups_[g].options().serialize(options);
+    options.write("size", Value(param_groups_[g].params().size()));
+    archive.write(str("param_groups.", g), options);
     for (const Tensor& p : param_groups_[g].params()) {
       const auto it = state_.find(p.unsafeGetTensorImpl());
       if (it != state_.end()) {
-        for (const auto& [name, value] : it->second->fields()) archive.write(str("state.", index, ".", name), value);
+        serialize::OutputArchive state;
+        it->second->serialize(state);
+        archive.write(str("state.", index), state);
       }
       ++index;
     }
@@ -147,42 +181,35 @@ void Optimizer::save(serialize::OutputArchive& archive) const {
 }
 
 void Optimizer::load(serialize::InputArchive& archive) {
+  load_with(archive, [this] { return new_state(); });
+}
+
+void Optimizer::load_with(serialize::InputArchive& archive, const StateMaker& make_state) {
   Value type;
   archive.read("type", type);
   TAEDA_CHECK(type.string() == type_name(), "[optim] the archive must be of the same kind of optimizer: got ", type.string(),
               " for ", type_name(), "; build that optimizer");
   // Everything is read before anything is changed.
   std::vector<std::unique_ptr<OptimizerOptions>> options;
-  State state;
+  State states;
   int64_t index = 0;
   for (size_t g = 0; g < param_groups_.size(); ++g) {
-    const std::string prefix = str("param_groups.", g, ".");
+    serialize::InputArchive group;
+    archive.read(str("param_groups.", g), group);
     Value size;
-    archive.read(prefix + "size", size);
+    group.read("size", size);
     TAEDA_CHECK(size.to_int() == static_cast<int64_t>(param_groups_[g].params().size()),
                 "[optim] parameter groups must have equal sizes: got ", size.to_int(), " for ", param_groups_[g].params().size(),
                 " in group ", g, "; build the same groups");
-    std::unordered_map<std::string, Value> kept;
-    const auto getter = [&](const std::string& at) {
-      return [&archive, &kept, at](const std::string& name) -> const Value* {
-        Value value;
-        if (!archive.try_read(at + name, value)) return nullptr;
-        return &(kept[at + name] = value);
-      };
-    };
     options.push_back(param_groups_[g].options().clone());
-    options.back()->set_fields(getter(prefix));
+    options.back()->serialize(group);
     for (const Tensor& p : param_groups_[g].params()) {
-      const std::string at = str("state.", index++, ".");
-      auto fresh = new_state();
-      bool found = false;
-      const auto get = getter(at);
-      fresh->set_fields([&](const std::string& name) {
-        const Value* value = get(name);
-        found |= value != nullptr;
-        return value;
-      });
-      if (found) state[p.unsafeGetTensorImpl()] = std::move(fresh);
+      serialize::InputArchive kept;
+      if (!archive.try_read(str("state.", index++), kept)) continue;
+      std::unique_ptr<OptimizerParamState> state = make_state();
+      TAEDA_CHECK(state, "[optim] the archive has states of ", type_name(), ", which does not say how they are made; override new_state()");
+      state->serialize(kept);
+      states[p.unsafeGetTensorImpl()] = std::move(state);
     }
   }
   Value extra;
@@ -191,7 +218,7 @@ void Optimizer::load(serialize::InputArchive& archive) {
               "; build the same groups");
   taeda::detail::note_host_change("an optimizer's state is loaded");
   for (size_t g = 0; g < param_groups_.size(); ++g) param_groups_[g].set_options(std::move(options[g]));
-  state_ = std::move(state);
+  state_ = std::move(states);
 }
 
 serialize::OutputArchive& operator<<(serialize::OutputArchive& archive, const Optimizer& optimizer) {

@@ -62,73 +62,86 @@ template <class T>
 bool same(const T& a, const T& b) {
   return a == b;
 }
+
+using FieldGetter = std::function<const Value*(const std::string&)>;
+
+/// What options and states have in common: copies, and named fields in archives. A class with `visit(f)`, as those of this library, gets all
+/// of it from the templates below; any other overrides `serialize` when it is to be saved.
+template <class Base>
+class TAEDA_API Archived {
+ public:
+  Archived() = default;
+  Archived(const Archived&) = default;
+  Archived& operator=(const Archived&) = default;
+  virtual ~Archived() = default;
+  virtual std::unique_ptr<Base> clone() const;
+  virtual void serialize(serialize::OutputArchive& archive) const;
+  virtual void serialize(serialize::InputArchive& archive);
+  /// The fields that `visit` names; none without it.
+  virtual Fields fields() const { return {}; }
+  virtual void set_fields(const FieldGetter& /*get*/) {}
+};
+template <class Derived, class Base>
+class Visited : public Base {
+ public:
+  std::unique_ptr<Base> clone_base() const { return std::make_unique<Derived>(self()); }
+  Fields fields() const override {
+    Fields out;
+    if constexpr (has_visit()) {
+      const_cast<Derived&>(self()).visit([&](const char* name, const auto& v) { out.emplace_back(name, to_value(v)); });
+    }
+    return out;
+  }
+  void set_fields(const FieldGetter& get) override {
+    if constexpr (has_visit()) {
+      static_cast<Derived&>(*this).visit([&](const char* name, auto& v) {
+        if (const Value* value = get(name)) from_value(*value, v);
+      });
+    }
+  }
+
+ protected:
+  const Derived& self() const { return static_cast<const Derived&>(*this); }
+
+ private:
+  static constexpr bool has_visit() {
+    return requires(Derived& d) { d.visit([](const char*, const auto&) {}); };
+  }
+};
 }  // namespace detail
 
 /// State that an optimizer keeps for one parameter.
-class TAEDA_API OptimizerParamState {
+class TAEDA_API OptimizerParamState : public detail::Archived<OptimizerParamState> {
  public:
-  OptimizerParamState() = default;
-  OptimizerParamState(const OptimizerParamState&) = default;
-  OptimizerParamState& operator=(const OptimizerParamState&) = default;
-  virtual ~OptimizerParamState();
-  virtual std::unique_ptr<OptimizerParamState> clone() const = 0;
-  virtual detail::Fields fields() const = 0;
-  virtual void set_fields(const std::function<const Value*(const std::string&)>& get) = 0;
+  ~OptimizerParamState() override;
 };
-/// Gives a state class with `visit(f)` its copying and serialization.
+/// Gives a state class its copying.
 template <class Derived>
-class OptimizerCloneableParamState : public OptimizerParamState {
+class OptimizerCloneableParamState : public detail::Visited<Derived, OptimizerParamState> {
  public:
-  std::unique_ptr<OptimizerParamState> clone() const override {
-    return std::make_unique<Derived>(static_cast<const Derived&>(*this));
-  }
-  detail::Fields fields() const override {
-    detail::Fields out;
-    const_cast<Derived&>(static_cast<const Derived&>(*this)).visit([&](const char* name, const auto& v) {
-      out.emplace_back(name, detail::to_value(v));
-    });
-    return out;
-  }
-  void set_fields(const std::function<const Value*(const std::string&)>& get) override {
-    static_cast<Derived&>(*this).visit([&](const char* name, auto& v) {
-      if (const Value* value = get(name)) detail::from_value(*value, v);
-    });
-  }
+  std::unique_ptr<OptimizerParamState> clone() const override { return this->clone_base(); }
 };
 
 /// Options of a parameter group.
-class TAEDA_API OptimizerOptions {
+class TAEDA_API OptimizerOptions : public detail::Archived<OptimizerOptions> {
  public:
-  OptimizerOptions() = default;
-  OptimizerOptions(const OptimizerOptions&) = default;
-  OptimizerOptions& operator=(const OptimizerOptions&) = default;
-  virtual ~OptimizerOptions();
-  virtual std::unique_ptr<OptimizerOptions> clone() const = 0;
-  virtual double get_lr() const = 0;
-  virtual void set_lr(double lr) = 0;
-  virtual detail::Fields fields() const = 0;
-  virtual void set_fields(const std::function<const Value*(const std::string&)>& get) = 0;
+  ~OptimizerOptions() override;
+  virtual double get_lr() const;
+  virtual void set_lr(double lr);
 };
-/// Gives an options class with `lr` and `visit(f)` its copying, comparison and serialization.
+/// Gives an options class its copying, and its rate where it has `lr`.
 template <class Derived>
-class OptimizerCloneableOptions : public OptimizerOptions {
+class OptimizerCloneableOptions : public detail::Visited<Derived, OptimizerOptions> {
  public:
-  std::unique_ptr<OptimizerOptions> clone() const override { return std::make_unique<Derived>(self()); }
-  double get_lr() const override { return self().lr(); }
-  void set_lr(double lr) override { static_cast<Derived&>(*this).lr(lr); }
-  detail::Fields fields() const override {
-    detail::Fields out;
-    const_cast<Derived&>(self()).visit([&](const char* name, const auto& v) { out.emplace_back(name, detail::to_value(v)); });
-    return out;
+  std::unique_ptr<OptimizerOptions> clone() const override { return this->clone_base(); }
+  double get_lr() const override {
+    if constexpr (requires(const Derived& d) { double(d.lr()); }) return this->self().lr();
+    else return OptimizerOptions::get_lr();
   }
-  void set_fields(const std::function<const Value*(const std::string&)>& get) override {
-    static_cast<Derived&>(*this).visit([&](const char* name, auto& v) {
-      if (const Value* value = get(name)) detail::from_value(*value, v);
-    });
+  void set_lr(double lr) override {
+    if constexpr (requires(Derived& d) { d.lr(lr); }) static_cast<Derived&>(*this).lr(lr);
+    else OptimizerOptions::set_lr(lr);
   }
-
- private:
-  const Derived& self() const { return static_cast<const Derived&>(*this); }
 };
 
 /// Parameters that share options.
@@ -198,14 +211,19 @@ class TAEDA_API Optimizer {
     found_inf_ = found_inf;
   }
 
-  /// "Adam", …: written to archives.
-  virtual std::string type_name() const = 0;
+  /// "Adam", …: written to archives. By default the class's name.
+  virtual std::string type_name() const;
+  /// Writes groups and states, whose classes must be able to `serialize`.
   virtual void save(serialize::OutputArchive& archive) const;
-  /// Throws Error when the archive was written by another kind of optimizer or for other groups.
+  /// Throws Error when the archive was written by another kind of optimizer or for other groups, or has states of an optimizer that does not
+  /// say how they are made: it overrides `new_state`, or calls `optim::serialize` in its own `load`.
   virtual void load(serialize::InputArchive& archive);
+  using StateMaker = std::function<std::unique_ptr<OptimizerParamState>()>;
+  void load_with(serialize::InputArchive& archive, const StateMaker& make_state);
 
  protected:
-  virtual std::unique_ptr<OptimizerParamState> new_state() const = 0;
+  /// A state as it is before the first step.
+  virtual std::unique_ptr<OptimizerParamState> new_state() const { return nullptr; }
   bool skip_step() const { return found_inf_ && *found_inf_ != 0; }
   /// The state of `p`, made by `new_state` at first use; `fresh` tells whether it was.
   template <class S>
@@ -226,6 +244,16 @@ class TAEDA_API Optimizer {
 
 TAEDA_API serialize::OutputArchive& operator<<(serialize::OutputArchive& archive, const Optimizer& optimizer);
 TAEDA_API serialize::InputArchive& operator>>(serialize::InputArchive& archive, Optimizer& optimizer);
+
+/// For `save` and `load` of optimizers outside this library.
+template <class Options, class State>
+void serialize(serialize::OutputArchive& archive, const Optimizer& optimizer) {
+  optimizer.Optimizer::save(archive);
+}
+template <class Options, class State>
+void serialize(serialize::InputArchive& archive, Optimizer& optimizer) {
+  optimizer.load_with(archive, [] { return std::make_unique<State>(); });
+}
 
 }  // namespace optim
 }  // namespace taeda

@@ -2,7 +2,7 @@
 // Schedules made of schedules, and the one that follows a metric.
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
+#include <iostream>
 #include <limits>
 
 #include "taeda/core/host_watch.h"
@@ -143,7 +143,9 @@ void ReduceLROnPlateauScheduler::reduce() {
     if (old - lr <= eps_) continue;
     groups[i].options().set_lr(lr);
     if (verbose_) {
-      std::fprintf(stderr, "step %lld: the learning rate of group %zu is now %g\n", static_cast<long long>(steps_), i, lr);
+      const auto precision = std::cout.precision(4);
+      std::cout << "Epoch " << steps_ << ": reducing learning rate of group " << i << " to " << lr << '\n';
+      std::cout.precision(precision);
     }
   }
 }

@@ -44,7 +44,13 @@ LRScheduler::~LRScheduler() = default;
 
 void LRScheduler::step() {
   taeda::detail::refuse_replay("a scheduler's step sets learning rates");
-  ++step_count_;
+  if (has_begun_) ++step_count_;
+  set_lrs(get_lrs());
+  if (!has_begun_) ++step_count_;
+}
+
+void LRScheduler::begin() {
+  has_begun_ = true;
   set_lrs(get_lrs());
 }
 
@@ -52,7 +58,7 @@ void LRScheduler::restart() {
   taeda::detail::refuse_replay("a scheduler starts anew");
   step_count_ = 0;
   set_lrs(base_lrs_);
-  begin();
+  if (has_begun_) begin();
 }
 
 std::vector<double> LRScheduler::get_current_lrs() const {

@@ -12,7 +12,8 @@
 namespace taeda::optim {
 
 /// Base of the schedules. Making one sets the optimizer's rates to those of step 0; each `step()` moves on by one. A derived class gives the
-/// rates of step `step_count_`, from the current ones where the schedule is a recurrence, so that several can act on one optimizer.
+/// rates of step `step_count_`, from the current ones where the schedule is a recurrence, so that several can act on one optimizer. A class
+/// whose constructor does not call `begin`, as those written for LibTorch, sets the rates of step 0 in its first `step()`.
 class TAEDA_API LRScheduler {
  public:
   explicit LRScheduler(Optimizer& optimizer);
@@ -37,7 +38,7 @@ class TAEDA_API LRScheduler {
   std::vector<double> get_current_lrs() const;
   void set_lrs(const std::vector<double>& lrs);
   /// To be called at the end of a derived constructor: sets the rates of step 0.
-  void begin() { set_lrs(get_lrs()); }
+  void begin();
   /// One value for each group, from one value for all or one each. Throws ValueError for other lengths.
   std::vector<double> per_group(const std::vector<double>& values, const char* name) const;
   /// Numbers that a derived class keeps beside the step count, by name; read and written in place.
@@ -50,6 +51,7 @@ class TAEDA_API LRScheduler {
 
  private:
   friend class SequentialLR;
+  bool has_begun_ = false;
 };
 
 /// Times `gamma` every `step_size` steps.

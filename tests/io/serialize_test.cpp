@@ -74,7 +74,7 @@ TEST(Serialize, ObjectsRoundTripThroughFilesStreamsAndMemory) {
 TEST(Serialize, NestedNamesBecomeAStateDictionary) {
   const TemporaryFolder folder;
   save(Thing(), folder / "thing.pt");
-  EXPECT_EQ(io::load_pt(folder / "thing.pt").dict().keys(), (std::vector<std::string>{"weight", "part.bias", "steps"}));
+  EXPECT_EQ(io::load_pt(folder / "thing.pt").dict().keys(), (std::vector<std::string>{"weight", "part.bias", "nothing", "steps"}));
 }
 
 TEST(Serialize, NestedDictionariesAreNestedArchives) {
@@ -156,9 +156,9 @@ TEST(Serialize, MissingFilesAndNamesAreNamed) {
   Thing thing;
   expect_io_error([&] { load(thing, folder / "missing.pt"); }, "missing.pt");
   save(Value(Dict{{"weight", make<float>({2}, {1, 2})}}), folder / "part.pt");
-  expect_io_error([&] { load(thing, folder / "part.pt"); }, "at part has nothing named 'bias'");
+  expect_io_error([&] { load(thing, folder / "part.pt"); }, "part.pt has nothing named 'part'");
   std::shared_ptr<Thing> nothing;
-  EXPECT_THROW(save(nothing, folder / "x.pt"), ValueError);
+  EXPECT_THROW(save(nothing, folder / "x.pt"), Error);
 }
 
 }  // namespace
