@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program taeda: train, evaluate and use models from a terminal.
 #include <algorithm>
+#include <charconv>
 #include <iostream>
 #include <utility>
 
@@ -34,6 +35,28 @@ std::string nearest_command(const CLI::App& app, const std::string& word) {
   return best;
 }
 
+/// A whole number is one that fits: CLI11 takes the nearest instead. A file has a name.
+std::string check_value(const CLI::Option& option, const std::string& text) {
+  const std::string full = option.get_type_name(), type = full.substr(0, full.find(':'));
+  if (type == "INT" || type == "UINT") {
+    int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc::result_out_of_range) return "the number must fit 64 bits: got " + text + "; correct it";
+  }
+  const bool names_a_file = type == "FILE" || (option.get_positional() && option.get_name() != "files");
+  if (text.empty() && names_a_file) return "the value must not be empty; give one, or leave the option out";
+  return {};
+}
+
+void check_values(CLI::App& app) {
+  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    for (CLI::Option* option : command->get_options()) {
+      if (option->get_items_expected_max() == 0) continue;  // a flag
+      option->check([option](const std::string& text) { return check_value(*option, text); }, "");
+    }
+  }
+}
+
 int run(int argc, char** argv) {
   CLI::App app{"Train, evaluate and use neural networks."};
   app.name("taeda");
@@ -51,6 +74,7 @@ int run(int argc, char** argv) {
   taeda::cli::add_graph(app);
   taeda::cli::add_information(app);
   taeda::cli::add_completion(app);
+  check_values(app);
   if (argc > 1 && argv[1][0] != '-') {
     const std::string nearest = nearest_command(app, argv[1]);
     if (nearest != argv[1]) {

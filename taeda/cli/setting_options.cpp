@@ -22,7 +22,7 @@ void SettingOptions::add(CLI::App& command, const std::vector<std::string>& grou
     option->group(group);
     options_.emplace_back(option, [member](RunConfig& to, const RunConfig& from) { to.*member = from.*member; });
   });
-  command.add_option("--config", file_, "A TOML file with settings; the command line wins")->group("Run");
+  command.add_option("--config", file_, "A TOML file with settings; the command line wins")->type_name("FILE")->group("Run");
 }
 
 RunConfig SettingOptions::merge(RunConfig base) const {

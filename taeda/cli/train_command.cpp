@@ -14,6 +14,7 @@
 #include "taeda/core/generator.h"
 #include "taeda/core/parallel.h"
 #include "taeda/io/file.h"
+#include "taeda/io/folder.h"
 #include "taeda/train/callbacks.h"
 #include "taeda/train/callbacks_more.h"
 #include "taeda/train/loggers.h"
@@ -138,7 +139,7 @@ class TrainRun {
       const std::string aside = put_aside(config_.out);
       if (!aside.empty() && !a_.silent()) std::cout << "out     the earlier run in " << config_.out << " is now " << aside << "\n" << std::flush;
     }
-    fs::create_directories(config_.out);
+    io::make_folder(config_.out);
     io::write_file(config_.out + "/config.toml", write_toml(config_));
     options.out_dir = config_.out;
     best_ = std::make_shared<train::ModelCheckpoint>(train::CheckpointOptions{.monitor = learner_->monitor()});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sources and sinks of bytes over POSIX files, memory and streams.
 #include "taeda/io/file.h"
+#include "taeda/io/folder.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -12,6 +13,7 @@
 #include <climits>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <istream>
 
 #include "taeda/core/error.h"
@@ -238,6 +240,13 @@ std::string read_file(const std::string& path, uint64_t limit) {
   TAEDA_CHECK_IO(source->size() <= limit, "[read] ", path, " is too large: got ", source->size(), " bytes, the limit is ",
                  limit, "; check that it is the right file");
   return source->read_all();
+}
+
+void make_folder(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (!error && !std::filesystem::is_directory(path, error) && !error) error = std::make_error_code(std::errc::not_a_directory);
+  TAEDA_CHECK_IO(!error, "[folder] ", path, " cannot be made: ", error.message(), "; name a folder in a place that can be written");
 }
 
 void write_file(const std::string& path, std::string_view bytes) {

@@ -11,9 +11,10 @@ namespace taeda::nn {
 namespace F = functional;
 
 namespace {
-/// "inplace=true" after the other options, only when it is set.
+/// "inplace=true" after the other options, only when it is set. As elsewhere here, `std::boolalpha` stays where LibTorch leaves it:
+/// what a program prints after a module looks the same.
 void print_inplace(std::ostream& stream, bool inplace, bool first) {
-  if (inplace) stream << (first ? "" : ", ") << "inplace=true";
+  if (inplace) stream << (first ? "" : ", ") << "inplace=" << std::boolalpha << true;
   stream << ")";
 }
 }  // namespace
@@ -30,16 +31,16 @@ void SELUImpl::pretty_print(std::ostream& stream) const {
 }
 Tensor HardshrinkImpl::forward(const Tensor& input) { return F::hardshrink(input, noted(options)); }
 void HardshrinkImpl::pretty_print(std::ostream& stream) const {
-  stream << "torch::nn::Hardshrink(" << options.lambda() << ")";
+  stream << std::boolalpha << "torch::nn::Hardshrink(" << options.lambda() << ")";
 }
 Tensor HardtanhImpl::forward(Tensor input) { return F::hardtanh(input, noted(options)); }
 void HardtanhImpl::pretty_print(std::ostream& stream) const {
-  stream << "torch::nn::Hardtanh(min_val=" << options.min_val() << ", max_val=" << options.max_val();
+  stream << std::boolalpha << "torch::nn::Hardtanh(min_val=" << options.min_val() << ", max_val=" << options.max_val();
   print_inplace(stream, options.inplace(), false);
 }
 Tensor LeakyReLUImpl::forward(Tensor input) { return F::leaky_relu(input, noted(options)); }
 void LeakyReLUImpl::pretty_print(std::ostream& stream) const {
-  stream << "torch::nn::LeakyReLU(negative_slope=" << options.negative_slope();
+  stream << std::boolalpha << "torch::nn::LeakyReLU(negative_slope=" << options.negative_slope();
   print_inplace(stream, options.inplace(), false);
 }
 Tensor SoftmaxImpl::forward(const Tensor& input) { return F::softmax(input, F::SoftmaxFuncOptions(noted(options).dim())); }

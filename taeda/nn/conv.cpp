@@ -83,7 +83,7 @@ void ConvNdImpl<D, Derived, Options>::reset_parameters() {
 
 template <size_t D, class Derived, class Options>
 void ConvNdImpl<D, Derived, Options>::pretty_print(std::ostream& stream) const {
-  stream << std::boolalpha << "torch::nn::Conv" << (is_transposed<Options> ? "Transpose" : "") << D << "d("
+  stream << "torch::nn::Conv" << (is_transposed<Options> ? "Transpose" : "") << D << "d("
          << options.in_channels() << ", " << options.out_channels() << ", kernel_size=" << options.kernel_size()
          << ", stride=" << options.stride();
   print_padding(stream, options.padding());
@@ -92,7 +92,7 @@ void ConvNdImpl<D, Derived, Options>::pretty_print(std::ostream& stream) const {
     if (!all_equal(options.output_padding(), 0)) stream << ", output_padding=" << options.output_padding();
   }
   if (options.groups() != 1) stream << ", groups=" << options.groups();
-  if (!options.bias()) stream << ", bias=" << false;
+  if (!options.bias()) stream << ", bias=" << std::boolalpha << false;
   if (!std::holds_alternative<enumtype::kZeros>(options.padding_mode())) {
     stream << ", padding_mode=" << enumtype::get_enum_name(options.padding_mode());
   }

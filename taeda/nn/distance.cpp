@@ -12,7 +12,7 @@ Tensor CosineSimilarityImpl::forward(const Tensor& input1, const Tensor& input2)
   return functional::cosine_similarity(input1, input2, noted(options));
 }
 void CosineSimilarityImpl::pretty_print(std::ostream& stream) const {
-  stream << "torch::nn::CosineSimilarity(dim=" << options.dim() << ", eps=" << options.eps() << ")";
+  stream << std::boolalpha << "torch::nn::CosineSimilarity(dim=" << options.dim() << ", eps=" << options.eps() << ")";
 }
 
 Tensor PairwiseDistanceImpl::forward(const Tensor& input1, const Tensor& input2) {

@@ -61,13 +61,13 @@ void EmbeddingImpl::reset_parameters() {
 }
 
 void EmbeddingImpl::pretty_print(std::ostream& stream) const {
-  stream << std::boolalpha << "torch::nn::Embedding(num_embeddings=" << options.num_embeddings()
+  stream << "torch::nn::Embedding(num_embeddings=" << options.num_embeddings()
          << ", embedding_dim=" << options.embedding_dim();
   if (options.padding_idx()) stream << ", padding_idx=" << *options.padding_idx();
   if (options.max_norm()) stream << ", max_norm=" << *options.max_norm();
   if (options.norm_type() != 2) stream << ", norm_type=" << options.norm_type();
-  if (options.scale_grad_by_freq()) stream << ", scale_grad_by_freq=" << true;
-  if (options.sparse()) stream << ", sparse=" << true;
+  if (options.scale_grad_by_freq()) stream << ", scale_grad_by_freq=" << std::boolalpha << true;
+  if (options.sparse()) stream << ", sparse=" << std::boolalpha << true;
   stream << ")";
 }
 

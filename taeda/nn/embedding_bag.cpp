@@ -40,16 +40,16 @@ void EmbeddingBagImpl::reset_parameters() {
 }
 
 void EmbeddingBagImpl::pretty_print(std::ostream& stream) const {
-  stream << std::boolalpha << "torch::nn::EmbeddingBag(num_embeddings=" << options.num_embeddings()
+  stream << "torch::nn::EmbeddingBag(num_embeddings=" << options.num_embeddings()
          << ", embedding_dim=" << options.embedding_dim();
   if (options.max_norm()) stream << ", max_norm=" << *options.max_norm();
   if (options.norm_type() != 2) stream << ", norm_type=" << options.norm_type();
-  if (options.scale_grad_by_freq()) stream << ", scale_grad_by_freq=" << true;
-  if (options.sparse()) stream << ", sparse=" << true;
+  if (options.scale_grad_by_freq()) stream << ", scale_grad_by_freq=" << std::boolalpha << true;
+  if (options.sparse()) stream << ", sparse=" << std::boolalpha << true;
   if (!std::holds_alternative<enumtype::kMean>(options.mode())) {
     stream << ", mode=" << enumtype::get_enum_name(options.mode());
   }
-  if (options.include_last_offset()) stream << ", include_last_offset=" << true;
+  if (options.include_last_offset()) stream << ", include_last_offset=" << std::boolalpha << true;
   if (options.padding_idx()) stream << ", padding_idx=" << *options.padding_idx();
   stream << ")";
 }

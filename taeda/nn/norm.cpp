@@ -177,7 +177,7 @@ Tensor GroupNormImpl::forward(const Tensor& input) {
 
 Tensor LocalResponseNormImpl::forward(const Tensor& input) { return F::local_response_norm(input, noted(options)); }
 void LocalResponseNormImpl::pretty_print(std::ostream& stream) const {
-  stream << "torch::nn::LocalResponseNorm(" << options.size() << ", alpha=" << options.alpha() << ", beta=" << options.beta()
+  stream << std::boolalpha << "torch::nn::LocalResponseNorm(" << options.size() << ", alpha=" << options.alpha() << ", beta=" << options.beta()
          << ", k=" << options.k() << ")";
 }
 
@@ -193,7 +193,7 @@ Tensor CrossMapLRN2dImpl::forward(const Tensor& input) {
   return input * (sum * share + static_cast<double>(options.k())).pow(-options.beta());
 }
 void CrossMapLRN2dImpl::pretty_print(std::ostream& stream) const {
-  stream << "torch::nn::CrossMapLRN2d(" << options.size() << ", alpha=" << options.alpha() << ", beta=" << options.beta()
+  stream << std::boolalpha << "torch::nn::CrossMapLRN2d(" << options.size() << ", alpha=" << options.alpha() << ", beta=" << options.beta()
          << ", k=" << options.k() << ")";
 }
 

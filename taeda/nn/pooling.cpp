@@ -46,7 +46,7 @@ namespace F = functional;
                                       .output_size(output_size));                                                   \
   }                                                                                                                 \
   void MaxUnpool##rank##dImpl::pretty_print(std::ostream& stream) const {                                           \
-    stream << "torch::nn::MaxUnpool" #rank "d(kernel_size=" << options.kernel_size()                                \
+    stream << std::boolalpha << "torch::nn::MaxUnpool" #rank "d(kernel_size=" << options.kernel_size()              \
            << ", stride=" << options.stride() << ", padding=" << options.padding() << ")";                          \
   }                                                                                                                 \
   Tensor LPPool##rank##dImpl::forward(const Tensor& input) { return F::lp_pool##rank##d(input, noted(options)); }   \

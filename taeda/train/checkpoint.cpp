@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "taeda/io/folder.h"
 #include "taeda/train/callbacks.h"
 #include "taeda/train/trainer.h"
 
@@ -40,7 +41,7 @@ void ModelCheckpoint::on_fit_start(Trainer& trainer, Module&) {
                       "[ModelCheckpoint] checkpoints need a folder: got none; set CheckpointOptions::dir or TrainerOptions::out_dir");
     options_.dir = (fs::path(trainer.options().out_dir) / "checkpoints").string();
   }
-  fs::create_directories(options_.dir);
+  io::make_folder(options_.dir);
   last_time_ = std::chrono::steady_clock::now();
 }
 

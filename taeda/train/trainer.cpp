@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 
 #include "taeda/autograd/anomaly.h"
 #include "taeda/autograd/autograd.h"
+#include "taeda/io/folder.h"
 #include "taeda/ops/functions.h"
 #include "taeda/train/callbacks.h"
 #include "taeda/train/progress.h"
@@ -115,7 +115,7 @@ void Trainer::setup_fit(Module& model, LoaderRef train, LoaderRef val) {
   validation_cut_ = false;
   seconds_before_ = 0;
   started_ = std::chrono::steady_clock::now();
-  if (!options_.out_dir.empty()) std::filesystem::create_directories(options_.out_dir);
+  if (!options_.out_dir.empty()) io::make_folder(options_.out_dir);
   overfit_.clear();
   if (options_.overfit_batches > 0) {
     train_loader_->begin();

@@ -39,6 +39,17 @@ class HelpTest(ProgramTest):
         self.fails("train", "--epochs", "three", says="--epochs", status=2)
         self.fails("eval", says="run is required", status=2)
         self.fails("predict", "x", "--format", "xml", says="--format", status=2)
+        for number in ("99999999999999999999", "-99999999999999999999"):
+            self.fails("train", "--seed", number, says=["--seed", number], status=2)
+            self.fails("eval", "x", "--batch-size", number, says=["--batch-size"], status=2)
+        for command in (["eval", ""], ["info", ""], ["predict", ""], ["graph", ""], ["graph", "--html", ""], ["graph", "--dot", ""],
+                        ["graph", "--save", ""], ["train", "--config", ""]):
+            self.fails(*command, says="must not be empty", status=2)
+
+    def test_folders_that_cannot_be_made(self):
+        self.write("file", "")
+        for folder in ("/proc/x", "/dev/null/x", "file", "file/x"):
+            self.fails("train", *QUICK, "--epochs", "1", "--quiet", "--out", folder, says=[folder, "cannot be made"])
 
     def test_version_and_operators(self):
         self.assertRegex(self.run_taeda("--version")[0], r"^taeda \d+\.\d+\.\d+\n$")
