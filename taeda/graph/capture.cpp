@@ -7,8 +7,11 @@
 #include <map>
 
 #include "taeda/core/generator.h"
+#include "taeda/cpu/pointwise_abi.h"
 #include "taeda/graph/dynamic_capture.h"
+#include "taeda/graph/fused.h"
 #include "taeda/graph/layout.h"
+#include "taeda/graph/recording.h"
 #include "taeda/ops/pointwise_recorded.h"
 
 namespace taeda::graph {
@@ -66,8 +69,9 @@ class GraphRecorder final : public ::taeda::capture::Recorder, public StorageWat
   }
 
   ::taeda::capture::Answer begin(::taeda::capture::Call& call) override {
-    TAEDA_CHECK_NOT_IMPLEMENTED(call.target.info && call.target.info->custom == nullptr, "[graph] every operator of a captured function has a schema: ",
-                                call.target.name, " has none here (a gradient or an optimizer's step); capture the forward alone");
+    const bool known = call.target.info ? call.target.info->custom == nullptr : pointwise::recorded(call.target, call.words.data()).has_value();
+    TAEDA_CHECK_NOT_IMPLEMENTED(known, "[graph] every operator of a captured function has a schema: ",
+                                call.target.name, " has none here (an optimizer's step, or registered by the program); leave it out");
     operands_.clear();
     writes_.clear();
     before_.clear();
@@ -94,10 +98,13 @@ class GraphRecorder final : public ::taeda::capture::Recorder, public StorageWat
 
   void record(::taeda::capture::Call& call) override {
     Node node;
-    node.op = call.target.info;
+    node.op = call.target.info ? call.target.info : &kPointwiseGradient;
     node.random = generator_state() != generator_;
     runs_.store(false);
-    if (const auto pointwise = pointwise::recorded(call.target, call.words.data())) {
+    const auto pointwise = pointwise::recorded(call.target, call.words.data());
+    if (node.op == &kPointwiseGradient) {
+      describe_gradient(call, *pointwise, node);
+    } else if (pointwise) {
       // The numbers that stand for inputs come first, then the attributes, which the schema may have before a tensor.
       const auto is_tensor = [&](int i) { return ((pointwise->tensor_mask >> i) & 1) != 0; };
       size_t tensor = 0, number = 0, last = call.numbers.size() - static_cast<size_t>(pointwise->attributes);
@@ -142,7 +149,10 @@ class GraphRecorder final : public ::taeda::capture::Recorder, public StorageWat
     auto at = storages_.find(s);
     if (at == storages_.end()) {
       for (const auto& [name, state] : states_) {
-        if (state.impl().storage.get() == s) return add_leaf(state.detach(), Origin::kState, name), value_of(t);
+        if (state.impl().storage.get() != s) continue;
+        const Tensor shared = state.detach();
+        shared.set_requires_grad(state.requires_grad());
+        return add_leaf(shared, Origin::kState, name), value_of(t);
       }
       const auto length = static_cast<int64_t>(s->nbytes / t.element_size());
       if (!whole_ || length == 1) return add_leaf(t, Origin::kConstant, "");
@@ -373,6 +383,21 @@ class GraphRecorder final : public ::taeda::capture::Recorder, public StorageWat
     return v.origin == Origin::kState && dot != std::string::npos ? v.name.substr(0, dot) : "";
   }
 
+  void describe_gradient(const ::taeda::capture::Call& call, const pointwise::Recorded& gradient, Node& node) const {
+    size_t tensor = 0, number = 0;
+    Arg saved, numbers = attribute(Value(Value::List()));
+    saved.is_list = true;
+    for (int i = 0; i < gradient.inputs; ++i) {
+      const bool is_tensor = ((gradient.tensor_mask >> i) & 1) != 0;
+      saved.items.push_back(is_tensor ? value_arg(operands_[tensor++]) : attribute(Value(call.numbers[number++])));
+    }
+    while (number < call.numbers.size()) numbers.attribute.mutable_list().emplace_back(call.numbers[number++]);
+    const Arg grad = saved.items[0];
+    saved.items.erase(saved.items.begin());
+    const char* kernel = cpu::pointwise_kernel_info(static_cast<cpu::PointwiseKernelId>(gradient.kernel)).name;
+    node.args = {attribute(Value(kernel)), attribute(Value(gradient.compute)), grad, std::move(saved), std::move(numbers)};
+  }
+
   /// The arguments of a general operator, in the order in which its door added them.
   void decode(const ::taeda::capture::Call& call, Node& node) const {
     std::vector<SchemaArg> schema = parse_schema_args(node.op->schema);
@@ -461,13 +486,38 @@ class GraphRecorder final : public ::taeda::capture::Recorder, public StorageWat
 
 }  // namespace
 
+namespace {
+
+/// `inputs` are copies of `examples`.
+Graph trace(const std::function<std::vector<Tensor>(const AddInput&)>& function, const std::vector<Tensor>& inputs, std::vector<Tensor> examples,
+            const States& states, bool whole_constants, bool gradients) {
+  TAEDA_CHECK(!::taeda::capture::active(), "[graph] captures do not nest: got one inside another or inside a compiled function; capture outside");
+  Graph graph;
+  GraphRecorder recorder(graph, states, whole_constants);
+  for (size_t i = 0; i < inputs.size(); ++i) recorder.add_input(inputs[i], i);
+  const ModesGuard modes;
+  tls_modes.grad_enabled = gradients;
+  if (gradients) tls_modes.inference = false, tls_modes.active &= ~kModeInference;
+  refresh_mask(tls_modes);
+  tls_modes.active |= kModeCapture;
+  tls_modes.capture = static_cast<::taeda::capture::Recorder*>(&recorder);
+  const std::vector<Tensor> results = function([&](const Tensor& added) {
+    recorder.add_input(added, examples.size());
+    examples.push_back(added);
+  });
+  recorder.end(results, examples);
+  renumber(graph);
+  graph.verify();
+  return graph;
+}
+
+}  // namespace
+
 Graph capture(const Function& function, const std::vector<Tensor>& examples, const States& states, const CaptureOptions& options) {
   return options.dynamic.empty() ? capture_once(function, examples, states, false) : capture_dynamic(function, examples, states, options.dynamic);
 }
 
 Graph capture_once(const Function& function, const std::vector<Tensor>& examples, const States& states, bool whole_constants) {
-  TAEDA_CHECK(!::taeda::capture::active(), "[graph] captures do not nest: got one inside another or inside a compiled function; capture outside");
-  Graph graph;
   std::vector<Tensor> inputs;
   for (const Tensor& t : examples) {
     TAEDA_CHECK_VALUE(t.defined(), "[graph] example inputs are tensors: got an undefined one; leave it out");
@@ -475,17 +525,11 @@ Graph capture_once(const Function& function, const std::vector<Tensor>& examples
     // An expanded example has no memory of its own to copy.
     inputs.push_back(copy_as_laid_out(overlaps_itself(t) ? t.detach().contiguous() : t.detach()));
   }
-  GraphRecorder recorder(graph, states, whole_constants);
-  for (size_t i = 0; i < inputs.size(); ++i) recorder.add_input(inputs[i], i);
-  const ModesGuard modes;
-  tls_modes.grad_enabled = false;
-  refresh_mask(tls_modes);
-  tls_modes.active |= kModeCapture;
-  tls_modes.capture = static_cast<::taeda::capture::Recorder*>(&recorder);
-  recorder.end(function(inputs), examples);
-  renumber(graph);
-  graph.verify();
-  return graph;
+  return trace([&](const AddInput&) { return function(inputs); }, inputs, examples, states, whole_constants, false);
+}
+
+Graph capture_with_gradients(const std::function<std::vector<Tensor>(const AddInput&)>& function, const std::vector<Tensor>& inputs, const States& states) {
+  return trace(function, inputs, inputs, states, false, true);
 }
 
 }  // namespace taeda::graph

@@ -9,6 +9,7 @@
 #include "taeda/graph/fused.h"
 #include "taeda/graph/layout.h"
 #include "taeda/graph/passes/rewrite.h"
+#include "taeda/graph/recording.h"
 #include "taeda/graph/symbols.h"
 #include "taeda/ops/view.h"
 
@@ -24,11 +25,12 @@ Tensor number_tensor(const Scalar& s) {
 }
 
 /// `t` with the strides of `type`, which nodes that go by memory count on. Those of dimensions that have at most one element do not count.
-Tensor laid_out(const Tensor& t, const Type& type) {
+/// `recorded`: by operators that autograd and a capture see.
+Tensor laid_out(const Tensor& t, const Type& type, bool recorded = false) {
   bool same = true;
   for (size_t d = 0; d < type.sizes.size(); ++d) same &= type.sizes[d] <= 1 || t.strides()[d] == type.strides[d];
   if (same || t.numel() == 0) return t;
-  const Tensor copy = make_tensor_strided(type.sizes, type.strides, type.dtype);
+  const Tensor copy = recorded ? empty_strided(type.sizes, type.strides, type.dtype) : make_tensor_strided(type.sizes, type.strides, type.dtype);
   copy.copy_(t);
   return copy;
 }
@@ -64,6 +66,7 @@ struct Step {
   bool reshapes = false; ///< a view by sizes
   detail::ConvWindow window;  ///< of a fused convolution
   Tensor packed;
+  int kernel = -1;  ///< of a pointwise gradient
 };
 
 size_t at(Id id) { return static_cast<size_t>(id); }
@@ -120,6 +123,7 @@ struct Executable::Prepared {
       const auto here = std::count_if(step.operands.begin(), step.operands.end(), [&](const Operand& other) { return other.value == o.value; });
       o.dies = here == 1 && std::find(step.last.begin(), step.last.end(), o.value) != step.last.end();
     }
+    if (node.op == &kPointwiseGradient) step.kernel = gradient_kernel(step.args.data());
     if (node.op == &kFusedConvolution) {
       step.window = window_of(step.args.data());
       const Id weight = node.args[kWeight].value;
@@ -233,6 +237,9 @@ class Run {
       if (graph.values[id].tensor.defined()) now_[id] = graph.values[id].tensor.detach();
     }
   }
+  /// One that autograd records.
+  Run(const Graph& graph, const std::vector<const StorageImpl*>& constants, std::vector<Tensor> leaves, bool)
+      : graph_(graph), constants_(constants), bound_(nullptr), now_(std::move(leaves)), recorded_(true) {}
 
   /// `args`: the step's, for the sizes of this run.
   void execute(const Step& step, const std::vector<Value>& args) {
@@ -240,7 +247,7 @@ class Run {
     written_.clear();
     for (const Operand& o : step.operands) {
       Tensor& t = now_[at(o.value)];
-      if (o.by_memory && !(step.reshapes && viewable(t, args[1]))) t = laid_out(t, type(o.value));
+      if (o.by_memory && !(step.reshapes && viewable(t, args[1]))) t = laid_out(t, type(o.value), recorded_);
       Value value(o.update ? written_.emplace_back(own(t, o)) : t);
       if (o.item < 0) {
         args_[o.arg] = std::move(value);
@@ -254,6 +261,13 @@ class Run {
     for (const Id id : step.last) now_[at(id)] = Tensor();
   }
 
+  /// The outputs, then what the graph would write.
+  std::vector<Tensor> values() const {
+    std::vector<Tensor> list;
+    for (const Id id : graph_.outputs) list.push_back(now_[at(id)]);
+    for (const Mutation& m : graph_.mutations) list.push_back(now_[at(m.value)]);
+    return list;
+  }
   /// The outputs, after what the graph changes has been written.
   std::vector<Tensor> finish(const std::vector<Tensor>& inputs) {
     std::vector<Tensor> results, written;
@@ -261,7 +275,7 @@ class Run {
       const Tensor& t = now_[at(id)];
       // Callers may write what they get: constants stay, and what is written below may be what an output reads.
       const bool constant = std::find(constants_.begin(), constants_.end(), t.impl().storage.get()) != constants_.end();
-      results.push_back(constant || !graph_.mutations.empty() ? copy_as_laid_out(t) : t);
+      results.push_back(constant || is_changed(t, inputs) ? copy_as_laid_out(t) : t);
     }
     for (const Mutation& m : graph_.mutations) written.push_back(copy_as_laid_out(now_[at(m.value)]));
     for (size_t i = 0; i < written.size(); ++i) {
@@ -276,12 +290,28 @@ class Run {
 
  private:
   const Type& type(Id id) const { return bound_ ? bound_->types[at(id)] : graph_.values[at(id)].type; }
+  /// Whether `t` shows memory that the graph changes in the end.
+  bool is_changed(const Tensor& t, const std::vector<Tensor>& inputs) const {
+    const auto shows = [&](const Tensor& other) { return other.defined() && other.impl().storage == t.impl().storage; };
+    for (const Mutation& m : graph_.mutations) {
+      if (shows(graph_.values[at(m.target)].tensor)) return true;
+      for (size_t k = 0; k < inputs.size(); ++k) {
+        if (graph_.inputs[k] == m.target && shows(inputs[k])) return true;
+      }
+    }
+    return false;
+  }
   /// What an operator may write: the value itself where nobody else sees its memory, else a copy.
   Tensor own(const Tensor& t, const Operand& o) const {
+    if (recorded_) return laid_out(t.clone(), type(o.value), true);
     const bool alone = o.dies && t.impl().storage.use_count() == 1 && !overlaps_itself(t);
     return alone ? t : copy_as_laid_out(t);
   }
   Value call(const Step& step) {
+    if (recorded_ && step.node->op->kind == OpKind::kView && std::string_view(step.node->op->name) == "as_strided") {
+      return Value(plain_view(args_[0].tensor(), args_[1].int_list(), args_[2].int_list(), args_[3].to_int()));
+    }
+    if (step.kernel >= 0) return Value(pointwise_gradient(step.kernel, args_.data()));
     if (step.node->op != &kFusedConvolution || !step.packed.defined()) return step.node->op->invoke(args_.data());
     const detail::ConvEpilogue after{args_[kAdd].is_none() ? Tensor() : args_[kAdd].tensor(), args_[kRelu].to_bool(), step.packed};
     const std::optional<Tensor> bias = args_[kBias].is_none() ? std::nullopt : std::optional<Tensor>(args_[kBias].tensor());
@@ -306,6 +336,7 @@ class Run {
   const std::vector<const StorageImpl*>& constants_;
   const Bound* bound_;  ///< null where nothing follows from symbols
   std::vector<Tensor> now_;  ///< by value
+  const bool recorded_ = false;
   std::vector<Value> args_;
   std::vector<Tensor> written_;
 };
@@ -332,6 +363,17 @@ std::vector<Tensor> Executable::run(const std::vector<Tensor>& inputs) const {
     run.execute(steps[n], other ? bound->args[symbolic++].second : steps[n].args);
   }
   return run.finish(inputs);
+}
+
+std::vector<Tensor> run_recorded(const Graph& graph, std::vector<Tensor> leaves) {
+  std::optional<const Executable::Prepared> prepared;
+  {
+    const BelowDoorGuard below;
+    prepared.emplace(graph);
+  }
+  Run run(prepared->graph, prepared->constants, std::move(leaves), true);
+  for (const Step& step : prepared->steps) run.execute(step, step.args);
+  return run.values();
 }
 
 std::vector<Tensor> run(const Graph& graph, const std::vector<Tensor>& inputs) { return Executable(graph).run(inputs); }

@@ -25,8 +25,9 @@ class TAEDA_API Executable {
   /// As graph::run().
   std::vector<Tensor> run(const std::vector<Tensor>& inputs) const;
 
- private:
   struct Prepared;
+
+ private:
   std::unique_ptr<const Prepared> prepared_;
 };
 

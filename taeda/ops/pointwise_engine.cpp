@@ -196,23 +196,9 @@ Tensor compute(const Op& op, const Operand* in, const Scalar* attrs) {
   return out;
 }
 
-constexpr int kMaxGradientInputs = 8;
-
 /// One local derivative times the cotangent in[0], by the fused kernel.
 Tensor run_gradient(const Op& op, int input, ScalarType dtype, const Operand* in, int n, const Scalar* attrs) {
-  Input inputs[kMaxGradientInputs];
-  for (int k = 0; k < n; ++k) {
-    if (in[k].is_tensor()) {
-      inputs[k].tensor = &in[k].impl();
-    } else {
-      inputs[k].scalar = in[k].scalar();
-    }
-  }
-  const TensorImpl& grad = in[0].impl();
-  const Tensor out = grad.is_non_overlapping_and_dense() && !grad.contiguous ? make_tensor_strided(grad.sizes(), grad.strides(), dtype)
-                                                                             : make_tensor(grad.sizes(), dtype);
-  execute(op.gradients[input].kernel, dtype, out.impl(), inputs, n, attrs, op.attributes, op.name);
-  return out;
+  return run_gradient(op.gradients[input].kernel, dtype, in, n, attrs, op.attributes, op.name);
 }
 
 void compute_into(const Op& op, const Tensor& self, const Operand* in, const Scalar* attrs, const char* suffix);
@@ -468,6 +454,22 @@ void compute_into(const Op& op, const Tensor& self, const Operand* in, const Sca
 }
 
 }  // namespace
+
+Tensor run_gradient(int kernel, ScalarType dtype, const Operand* in, int n, const Scalar* attrs, int attributes, const char* name) {
+  Input inputs[kMaxGradientInputs];
+  for (int k = 0; k < n; ++k) {
+    if (in[k].is_tensor()) {
+      inputs[k].tensor = &in[k].impl();
+    } else {
+      inputs[k].scalar = in[k].scalar();
+    }
+  }
+  const TensorImpl& grad = in[0].impl();
+  const Tensor out = grad.is_non_overlapping_and_dense() && !grad.contiguous ? make_tensor_strided(grad.sizes(), grad.strides(), dtype)
+                                                                             : make_tensor(grad.sizes(), dtype);
+  execute(kernel, dtype, out.impl(), inputs, n, attrs, attributes, name);
+  return out;
+}
 
 std::optional<Recorded> recorded(const capture::Target& target, const uint64_t* words) {
   Recorded r;

@@ -22,4 +22,9 @@ struct Recorded {
 /// What `target` with `words` is, when it is a pointwise call.
 TAEDA_API std::optional<Recorded> recorded(const capture::Target& target, const uint64_t* words);
 
+inline constexpr int kMaxGradientInputs = 8;
+/// Derivative times cotangent by the kernel of a gradient: in[0] is the cotangent, the others broadcast to it and are of the dtypes that
+/// the kernel takes.
+TAEDA_API Tensor run_gradient(int kernel, ScalarType dtype, const Operand* in, int n, const Scalar* attrs, int attributes, const char* name);
+
 }  // namespace taeda::pointwise
