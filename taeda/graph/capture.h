@@ -24,7 +24,7 @@ struct Dynamic {
 };
 
 struct CaptureOptions {
-  /// The function is then run at several sizes in the ranges, both ends among them; what differs between these runs becomes a formula of the
+  /// The function is then run at some 20 sizes in the ranges, both ends among them; what differs between these runs becomes a formula of the
   /// symbols, and the graph is compared with the function at sizes that no formula was made from. Throws ValueError where the function calls other
   /// operators at another size, where a constant or a number that is no integer follows from a size, and where no formula fits.
   /// Examples give dtype, layout, static sizes, and elements, which are repeated or left out for other sizes.

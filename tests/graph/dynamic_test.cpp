@@ -2,8 +2,10 @@
 // Graphs with symbolic sizes: the function's bits at every size of the ranges, before and after passes, as text and as files.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <cstdio>
+#include <thread>
 
 #include "taeda/graph/capture.h"
 #include "taeda/graph/executable.h"
@@ -301,6 +303,25 @@ TEST(GraphDynamic, MemoryIsPlannedForEverySize) {
   EXPECT_NE(error_of([&] { plan_memory(g); }).find("n has none"), std::string::npos);
   EXPECT_NE(error_of([&] { specialize(g, {{"n", 101}}); }).find("n lies in 1 to 100"), std::string::npos);
   EXPECT_NE(error_of([&] { specialize(g, {{"m", 1}}); }).find("symbols of the graph"), std::string::npos);
+}
+
+TEST(GraphDynamic, ThreadsRunDifferentSizesAtOnce) {
+  const Function f = [](const Tensors& in) { return Tensors{in[0].t().matmul(in[0]).add(in[0].size(0)), arange(in[0].size(0)).flip(0) * 2}; };
+  const Executable executable(capture(f, {ones({4, 3})}, {}, {.dynamic = {{0, 0, "n"}}}));
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong{0};
+  for (int64_t first = 1; first <= 4; ++first) {
+    threads.emplace_back([&, first] {
+      const NoGradGuard no_grad;
+      for (int64_t i = 0; i < 200; ++i) {
+        const Tensor x = full({1 + (first * 7 + i) % 20, 3}, static_cast<double>(i));
+        const Tensors got = executable.run({x}), want = f({x});
+        wrong += !same(got[0], want[0]) || !same(got[1], want[1]);
+      }
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(wrong.load(), 0);
 }
 
 TEST(GraphDynamic, FormulasHaveOneForm) {
