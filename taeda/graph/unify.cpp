@@ -35,7 +35,10 @@ class Shape {
     if (arg.value >= 0) return add(arg.value);
     if (!arg.is_list) return add(arg.attribute);
     text_ += " [";
-    for (const Arg& item : arg.items) add(item);
+    for (const Arg& item : arg.items) {
+      if (item.value < 0 && item.attribute.is_int()) text_ += str(' ', item.attribute.to_int());  // no formula stands in a list of tensors
+      else add(item);
+    }
     text_ += ']';
   }
   void add(const Value& v) {

@@ -44,7 +44,7 @@ bool fits(const Arg& arg, std::string_view type) {
   if (!type.starts_with("Tensor")) return arg.value < 0 && !arg.is_list && attribute_fits(arg.attribute, type);
   if (type.find('[') == type.npos) return !arg.is_list && (arg.value >= 0 || arg.attribute.is_none() || arg.attribute.is_number());
   return (arg.is_list && arg.value < 0 && std::all_of(arg.items.begin(), arg.items.end(), [](const Arg& item) {
-            return !item.is_list && (item.value >= 0 || item.attribute.is_none() || item.attribute.is_number());
+            return !item.is_list && !is_symbolic(item) && (item.value >= 0 || item.attribute.is_none() || item.attribute.is_number());
           })) || (type.ends_with('?') && arg.value < 0 && !arg.is_list && arg.attribute.is_none());
 }
 

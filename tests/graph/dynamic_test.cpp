@@ -370,6 +370,7 @@ TEST(GraphDynamic, HostileTextsAreRefused) {
       {with(n, "state %1: Float[n] \"w\""), "line 4, column 1: a state or constant has one size"},
       {with(n, "%1: Float[n, 2] = sum.dim_IntList(%0, [0], n, none)"), "arguments fit the schema: argument 2 of sum"},
       {with(n, "%1: Float[n, 2] = mul.Scalar(%0, m)"), "a symbol is declared before it is used"},
+      {with(n, "%1: Float[n, 2] = cat([%0, n], 0)"), "arguments fit the schema: argument 0 of cat"},
       {with(n, "%1: Float[2*n] = view(%0, [n*n])"), ""},
       {with(n, "%1: Float[n, 2] of 0 = sin(%0)\n%2: Float[2, n] of 0 = sin_(%0)"), "an update has its argument's type"},
   };
