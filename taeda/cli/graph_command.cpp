@@ -11,6 +11,7 @@
 #include "taeda/core/generator.h"
 #include "taeda/graph/capture.h"
 #include "taeda/graph/file.h"
+#include "taeda/graph/gradient.h"
 #include "taeda/graph/memory_plan.h"
 #include "taeda/io/file.h"
 #include "taeda/ops/functions.h"
@@ -25,9 +26,9 @@ struct GraphArguments {
   SettingOptions settings;
   std::vector<int64_t> input;
   int64_t batch = 1;
-  bool train = false, frozen = false;
+  bool train = false, frozen = false, gradient = false;
   std::vector<std::string> dynamic;
-  std::vector<std::string> show{"before", "log", "after", "memory"};
+  std::vector<std::string> show{"before", "log", "after", "memory", "joint", "forward", "backward"};
   std::string dot, html, save;
 };
 
@@ -51,17 +52,20 @@ graph::Dynamic dynamic_of(const std::string& text) {
   return d;
 }
 
-graph::Graph capture_learner(Learner& model, const GraphArguments& a) {
+/// With `.gradient`: joined with the gradients of its parameters.
+graph::JointGraph capture_learner(Learner& model, const GraphArguments& a) {
   model.train(a.train);
   const Tensor one = example_of(model.data());
   const Tensor input = taeda::cat(std::vector<Tensor>(static_cast<size_t>(a.batch), one), 0);
   graph::CaptureOptions options;
   for (const std::string& text : a.dynamic) options.dynamic.push_back(dynamic_of(text));
-  return graph::capture([&](const std::vector<Tensor>& in) { return std::vector{model.forward(in[0])}; }, {input}, graph::states_of(model), options);
+  const graph::Function forward = [&](const std::vector<Tensor>& in) { return std::vector{model.forward(in[0])}; };
+  if (a.gradient) return graph::gradient(forward, {input}, graph::states_of(model), {.inputs = std::vector<size_t>()});
+  return {graph::capture(forward, {input}, graph::states_of(model), options)};
 }
 
 /// The graph of a new model.
-graph::Graph capture_model(const GraphArguments& a) {
+graph::JointGraph capture_model(const GraphArguments& a) {
   RunConfig config = a.settings.merge({});
   resolve_config(config);
   manual_seed(static_cast<uint64_t>(config.seed));
@@ -76,12 +80,13 @@ graph::Graph capture_model(const GraphArguments& a) {
   return capture_learner(model, a);
 }
 
-graph::Graph graph_of(const GraphArguments& a) {
+graph::JointGraph graph_of(const GraphArguments& a) {
   if (a.file.empty()) return capture_model(a);
   const std::string extension = std::filesystem::path(a.file).extension().string();
   if (std::filesystem::is_directory(a.file) || extension == ".pt") return capture_learner(*load_learner(find_checkpoint(a.file)), a);
   TAEDA_CHECK_VALUE(a.dynamic.empty(), "[--dynamic] takes part in a capture: got ", a.file, ", a graph that is captured already; give a run or a model");
-  return graph::load(a.file);
+  const graph::Graph g = graph::load(a.file);
+  return a.gradient ? graph::gradient(g) : graph::JointGraph{g};
 }
 
 bool shows(const GraphArguments& a, const char* part) { return std::find(a.show.begin(), a.show.end(), part) != a.show.end(); }
@@ -109,8 +114,22 @@ void print_memory(const graph::Graph& g) {
   }
 }
 
+void run_gradient(const GraphArguments& a) {
+  const graph::JointGraph joint = graph_of(a);
+  const graph::SplitGraph parts = graph::split_gradient(joint);
+  const auto print = [&](const char* part, const graph::Graph& g) {
+    if (shows(a, part)) std::cout << "== " << part << ": " << g.nodes.size() << " nodes\n" << g.text();
+  };
+  print("joint", joint.graph);
+  print("forward", parts.forward);
+  print("backward", parts.backward);
+  std::cout << "== kept from forward to backward: " << train::human_bytes(parts.saved_bytes) << " of " << train::human_bytes(parts.needed_bytes)
+            << " that the gradients read; " << parts.recomputed << " nodes run again\n";
+  if (!a.dot.empty()) io::write_file(a.dot, joint.graph.dot());
+}
+
 void run_graph(const GraphArguments& a) {
-  graph::Graph g = graph_of(a);
+  graph::Graph g = graph_of(a).graph;
   const graph::Graph before = g;
   graph::PassOptions options;
   options.frozen = a.frozen;
@@ -142,21 +161,24 @@ void add_graph(CLI::App& app) {
       ->delimiter(',')
       ->type_name("DIM:NAME[:MIN:MAX]");
   c->add_flag("--train", a->train, "Capture the model as it is when it is trained: dropout, statistics");
-  c->add_flag("--frozen", a->frozen, "Make constants of the weights and put batch norms into convolutions, for inference");
-  c->add_option("--show", a->show, "What to print, of before, log, after, memory; none: nothing")
+  CLI::Option* gradient = c->add_flag("--gradient", a->gradient, "Show the graph joined with the gradients of its parameters, and its two parts, instead");
+  gradient->excludes("--dynamic");
+  c->add_flag("--frozen", a->frozen, "Make constants of the weights and put batch norms into convolutions, for inference")->excludes(gradient);
+  c->add_option("--show", a->show, "What to print, of before, log, after, memory; with --gradient of joint, forward, backward; none: nothing")
       ->delimiter(',')
       ->capture_default_str()
-      ->check(CLI::IsMember({"before", "log", "after", "memory", "none"}));
+      ->check(CLI::IsMember({"before", "log", "after", "memory", "joint", "forward", "backward", "none"}));
   c->add_option("--dot", a->dot, "Write the graph after the passes for Graphviz to this file")->type_name("FILE");
-  c->add_option("--html", a->html, "Write a page with both graphs and the log to this file")->type_name("FILE");
-  c->add_option("--save", a->save, "Write the graph after the passes, with its tensors, to this file (safetensors)")->type_name("FILE");
+  c->add_option("--html", a->html, "Write a page with both graphs and the log to this file")->type_name("FILE")->excludes(gradient);
+  c->add_option("--save", a->save, "Write the graph after the passes, with its tensors, to this file (safetensors)")->type_name("FILE")->excludes(gradient);
   c->footer("Examples:\n"
             "  taeda graph --model cnn --frozen\n"
             "  taeda graph taeda-run --show after\n"
             "  taeda graph --model resnet50 --input 3,224,224 --frozen --html resnet50.html --show log\n"
             "  taeda graph --model gpt --data text:book.txt --dynamic 0:batch,1:time:1:64 --show after\n"
+            "  taeda graph --model cnn --train --gradient --show backward\n"
             "  taeda graph taeda-run --frozen --dot model.dot && dot -Tsvg model.dot > model.svg");
-  c->callback([a] { run_graph(*a); });
+  c->callback([a] { a->gradient ? run_gradient(*a) : run_graph(*a); });
 }
 
 }  // namespace taeda::cli

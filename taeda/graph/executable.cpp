@@ -311,11 +311,18 @@ class Run {
     if (recorded_ && step.node->op->kind == OpKind::kView && std::string_view(step.node->op->name) == "as_strided") {
       return Value(plain_view(args_[0].tensor(), args_[1].int_list(), args_[2].int_list(), args_[3].to_int()));
     }
+    if (recorded_) check_gradients(*step.node);
     if (step.kernel >= 0) return Value(pointwise_gradient(step.kernel, args_.data()));
     if (step.node->op != &kFusedConvolution || !step.packed.defined()) return step.node->op->invoke(args_.data());
     const detail::ConvEpilogue after{args_[kAdd].is_none() ? Tensor() : args_[kAdd].tensor(), args_[kRelu].to_bool(), step.packed};
     const std::optional<Tensor> bias = args_[kBias].is_none() ? std::nullopt : std::optional<Tensor>(args_[kBias].tensor());
     return Value(detail::convolution_with(args_[kInput].tensor(), args_[kWeight].tensor(), bias, step.window, after));
+  }
+  /// What the function calls without gradients, and not with them.
+  void check_gradients(const Node& node) const {
+    if (!is_operator(node, "_fused_attention") || args_[3].is_none()) return;
+    TAEDA_CHECK_NOT_IMPLEMENTED(!args_[3].tensor().requires_grad(), "[graph] the mask of _fused_attention has no gradient: got one that needs it; take the "
+                                "gradient of the function, not of its graph");
   }
   void keep(const Step& step, const Value& result) {
     const Node& node = *step.node;

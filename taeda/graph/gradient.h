@@ -25,7 +25,7 @@ struct GradientOptions {
 struct JointGraph {
   Graph graph;
   size_t inputs = 0, results = 0;   ///< of the graph that was differentiated
-  std::vector<std::string> wanted;  ///< what the gradients are for, by name
+  std::vector<std::string> wanted = {};  ///< what the gradients are for, by name
 };
 
 /// Runs a function once, as capture() does, but as eager code that records gradients, then autograd back through it, and writes down both:

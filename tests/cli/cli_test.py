@@ -118,6 +118,17 @@ class GraphTest(ProgramTest):
         self.assertIn("simplify: 1 change, 2 nodes\n  %1: Float[2] = mul.Scalar(%0, 1) is %0\n", out)
         self.assertIn("&quot;&lt;x&gt;&quot;", (self.dir / "g.html").read_text())
 
+    def test_gradients(self):
+        out, _ = self.run_taeda(*self.NETWORK, "--train", "--gradient", "--dot", "j.dot")
+        for part in ("== joint", "== forward", "== backward", "cotangent0", "pointwise_gradient", "== kept from forward to backward"):
+            self.assertIn(part, out)
+        self.assertIn("pointwise_gradient", (self.dir / "j.dot").read_text())
+        self.write("g.txt", 'graph 1\ninput %0: Float[2] "x"\n%1: Float[2] = exp(%0)\nreturn %1\n')
+        out, _ = self.run_taeda("graph", "g.txt", "--gradient", "--show", "backward")
+        self.assertIn('pointwise_gradient("Exp_grad_self"', out)
+        self.assertNotIn("== joint", out)
+        self.fails(*self.NETWORK, "--gradient", "--frozen", says="--gradient", status=2)
+
     def test_what_is_wrong_is_named(self):
         out, _ = self.run_taeda(*self.NETWORK, "--frozen", "--dynamic", "0:batch:1:32", "--save", "d.safetensors")
         self.assertIn("symbol batch in [1, 32]", out)
@@ -130,6 +141,7 @@ class GraphTest(ProgramTest):
                                 "0:batch,1:time:1:16", "--show", "after")
         self.assertIn("Float[batch, time, 16]", out)
         self.fails("graph", "d.safetensors", "--dynamic", "0:batch", says="captured already")
+        self.fails("graph", "d.safetensors", "--gradient", says="fixed sizes")
         for wrong in ("batch", "0:batch:1", "x:batch", "0:batch:a:b", "0:batch:2:64"):
             self.fails(*self.NETWORK, "--dynamic", wrong, says="batch")
         self.fails(*self.NETWORK, "--dynamic", "7:batch", says="dimension")
