@@ -16,6 +16,7 @@
 #include <iostream>
 #include <list>
 #include <locale>
+#include <map>
 #include <numeric>
 #include <queue>
 #include <semaphore>
@@ -57,6 +58,17 @@ constexpr TypeMeta scalarTypeToTypeMeta(ScalarType dtype) { return dtype; }
 /// Reductions of losses as operators number them.
 namespace Reduction {
 enum Reduction { None, Mean, Sum, END };
+}
+
+// Free functions that are members elsewhere, and shorter calls of others.
+inline Tensor detach(const Tensor& self) { return self.detach(); }
+inline Tensor& detach_(Tensor& self) { return self.detach_(); }
+inline bool is_same_size(const Tensor& self, const Tensor& other) { return self.sizes() == other.sizes(); }
+inline Tensor range(const Scalar& start, const Scalar& end, const TensorOptions& options) { return taeda::range(start, end, 1, options); }
+inline bool is_nonzero(const Tensor& self) { return self.is_nonzero(); }
+inline ScalarType result_type(const Scalar& a, const Scalar& b) {
+  if (a.isFloatingPoint() || b.isFloatingPoint()) return default_scalar_type();
+  return a.isBoolean() && b.isBoolean() ? kBool : kLong;
 }
 
 /// CUDA is not there yet: these report so.
@@ -117,6 +129,35 @@ using SymInt = int64_t;
 using SymIntArrayRef = taeda::IntArrayRef;
 inline constexpr auto make_optional = [](auto&& value) { return std::make_optional(std::forward<decltype(value)>(value)); };
 }  // namespace c10
+
+namespace taeda::detail {
+/// The first hundred elements with spaces between them; more are named by three dots.
+template <class Container>
+std::ostream& print_sequence(std::ostream& stream, const Container& items) {
+  size_t printed = 0;
+  for (const auto& item : items) {
+    if (printed == 100) return stream << " ...";
+    stream << (printed++ ? " " : "") << item;
+  }
+  return stream;
+}
+}  // namespace taeda::detail
+
+// Programs for LibTorch print vectors and sets of the standard library, which works through these in namespace std there too.
+namespace std {  // NOLINT(cert-dcl58-cpp)
+template <class... T>
+ostream& operator<<(ostream& stream, const vector<T...>& items) {
+  return taeda::detail::print_sequence(stream, items);
+}
+template <class... T>
+ostream& operator<<(ostream& stream, const set<T...>& items) {
+  return taeda::detail::print_sequence(stream, items);
+}
+template <class... T>
+ostream& operator<<(ostream& stream, const map<T...>& items) {
+  return taeda::detail::print_sequence(stream, items);
+}
+}  // namespace std
 
 namespace caffe2 {
 using TypeMeta = taeda::TypeMeta;

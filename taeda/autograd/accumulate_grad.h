@@ -10,7 +10,7 @@ namespace taeda::autograd {
 struct AccumulateGrad final : Node {
   explicit AccumulateGrad(const Tensor& variable);
   ~AccumulateGrad() override;
-  std::string name() const override { return "AccumulateGrad"; }
+  std::string name() const override { return "torch::autograd::AccumulateGrad"; }
   void backward(std::span<Tensor> grads_in, std::span<Tensor> grads_out) override;
   AutogradMeta& meta() const { return *variable.impl().autograd; }
 

@@ -143,4 +143,9 @@ std::string name_of(const Tensor& tensor) {
   return meta && meta->extras ? meta->extras->name : std::string();
 }
 
+IntrusivePtr<Node> impl::grad_accumulator(const Tensor& leaf) {
+  TAEDA_CHECK(leaf.is_leaf(), "[grad_accumulator] only a leaf has an accumulator: got ", describe(leaf), "; use its grad_fn()");
+  return leaf.requires_grad() ? accumulator_of(leaf) : IntrusivePtr<Node>();
+}
+
 }  // namespace taeda::autograd

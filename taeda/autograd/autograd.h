@@ -41,4 +41,10 @@ TAEDA_API void remove_post_accumulate_grad_hook(const Tensor& leaf, unsigned key
 TAEDA_API void set_name(const Tensor& tensor, std::string name);
 TAEDA_API std::string name_of(const Tensor& tensor);
 
+namespace impl {
+/// The node that adds into the `.grad` of a leaf that requires grad; null for other tensors. Throws Error for a tensor with history.
+TAEDA_API IntrusivePtr<Node> grad_accumulator(const Tensor& leaf);
+using autograd::gradient_edge;
+}  // namespace impl
+
 }  // namespace taeda::autograd

@@ -23,7 +23,7 @@ std::string demangled(const std::type_info& type) {
 }  // namespace
 
 variable_list AutogradContext::get_saved_variables() const {
-  TAEDA_CHECK(!freed_, "[", node_ ? node_->name() : std::string("Function"),
+  TAEDA_CHECK(!freed_, "[", node_ ? node_->function_name() : std::string("Function"),
               "] a graph can be walked back once: its saved tensors were freed by an earlier backward; pass "
               "retain_graph=true (or create_graph=true) to that backward, or compute the forward again");
   if (saved_.empty()) return to_save_;  // still in forward
@@ -66,7 +66,8 @@ CustomNode::CustomNode(Backward f, const std::type_info& t) : function(f), type(
   ctx_.node_ = this;
 }
 
-std::string CustomNode::name() const { return demangled(*type); }
+std::string CustomNode::name() const { return "torch::autograd::CppNode<" + function_name() + '>'; }
+std::string CustomNode::function_name() const { return demangled(*type); }
 
 void CustomNode::release_variables() {
   if (detail::tls_overwritten) {
@@ -83,7 +84,7 @@ void CustomNode::backward(std::span<Tensor> grads_in, std::span<Tensor> grads_ou
   if (ctx_.materialize_grads_) {
     for (size_t i = 0; i < in.size(); ++i) {
       const OutputMeta& meta = output_meta(i);
-      if (!in[i].defined() && is_floating_type(meta.dtype)) {
+      if (!in[i].defined() && meta.dtype != ScalarType::Undefined) {
         in[i] = taeda::zeros(meta.sizes, TensorOptions(meta.dtype).device(std::optional<Device>(meta.device)));
       }
     }
@@ -91,13 +92,13 @@ void CustomNode::backward(std::span<Tensor> grads_in, std::span<Tensor> grads_ou
   variable_list out = function(&ctx_, std::move(in));
   // More gradients than arguments are fine as long as they are undefined.
   while (out.size() > is_tensor_input.size() && !out.back().defined()) out.pop_back();
-  TAEDA_CHECK(out.size() == is_tensor_input.size(), "[", name(),
+  TAEDA_CHECK(out.size() == is_tensor_input.size(), "[", function_name(),
               "] backward must return a gradient for each argument of forward: got ", out.size(), " for ",
               is_tensor_input.size(), "; return an undefined Tensor() for arguments without a gradient");
   size_t edge = 0;
   for (size_t i = 0; i < out.size(); ++i) {
     if (!is_tensor_input[i]) {
-      TAEDA_CHECK(!out[i].defined(), "[", name(), "] backward must return an undefined gradient for arguments that are no "
+      TAEDA_CHECK(!out[i].defined(), "[", function_name(), "] backward must return an undefined gradient for arguments that are no "
                   "tensors: got ", out[i].scalar_type(), out[i].sizes(), " for argument ", i, "; return Tensor() there");
       continue;
     }
@@ -133,7 +134,7 @@ void CustomCall::finish(variable_list& outputs) {
   const std::unordered_set<TensorImpl*> dirty = ctx.get_and_bump_dirty();
   for (TensorImpl* t : dirty) {
     const Tensor self(IntrusivePtr<TensorImpl>::share(t));
-    TAEDA_CHECK(contains(outputs, self), "[", node->name(), "] every input marked as dirty must be returned by forward: got ",
+    TAEDA_CHECK(contains(outputs, self), "[", node->function_name(), "] every input marked as dirty must be returned by forward: got ",
                 describe(self), " that is no output; return it");
     if (recorded) check_inplace(self, true, "mark_dirty");
   }

@@ -66,6 +66,8 @@ struct TAEDA_API CustomNode : Node {
 
   CustomNode(Backward function, const std::type_info& type);
   std::string name() const override;
+  /// The function's type, for messages.
+  std::string function_name() const;
   void backward(std::span<Tensor> grads_in, std::span<Tensor> grads_out) override;
   void release_variables() override;
 

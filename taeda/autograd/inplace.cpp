@@ -47,7 +47,7 @@ struct CopySlices final : Node {
     sequence_nr = std::max(sequence_nr, node->sequence_nr + 1);
     add_output(base);
   }
-  std::string name() const override { return "CopySlices"; }
+  std::string name() const override { return "torch::autograd::CopySlices"; }
   void release_variables() override {
     if (node) node->release_variables();
   }

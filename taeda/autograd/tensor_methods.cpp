@@ -33,6 +33,16 @@ const Tensor& Tensor::requires_grad_(bool wanted) const {
   return *this;
 }
 
+const Tensor& Tensor::set_requires_grad(bool wanted) const {
+  return !wanted && !is_leaf() ? *this : requires_grad_(wanted);
+}
+
+int64_t Tensor::_version() const {
+  TAEDA_CHECK(!is_inference(), "[_version] changes of inference tensors are not counted: got ", autograd::describe(*this),
+              "; clone() it outside InferenceMode");
+  return impl().version();
+}
+
 bool Tensor::is_leaf() const {
   TensorImpl& t = mutable_impl();
   return !requires_grad() || autograd::producer_of(t) == nullptr;

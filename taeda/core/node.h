@@ -123,7 +123,7 @@ struct TAEDA_API Node {
 
   /// Fills `grads_out[i]` for every edge i for which `needs(i)`. `grads_in` may be moved from.
   virtual void backward(std::span<Tensor> grads_in, std::span<Tensor> grads_out) = 0;
-  /// Name without decoration, for example "MulBackward0".
+  /// As LibTorch prints it: operators as "MulBackward0", other nodes with their namespace.
   virtual std::string name() const = 0;
   /// Frees saved tensors (after a backward without retain_graph).
   virtual void release_variables() {}
@@ -162,6 +162,7 @@ struct TAEDA_API Node {
   /// Runs the node on `grads`, outside any backward.
   variable_list operator()(variable_list grads);
   uint64_t sequence_number() const { return sequence_nr; }
+  IntrusivePtr<Node> getptr() { return IntrusivePtr<Node>::share(this); }
 
  private:
   static void destroy(Node* n) noexcept;

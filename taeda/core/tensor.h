@@ -88,6 +88,12 @@ class TAEDA_API Tensor {
   bool is_floating_point() const { return is_floating_type(scalar_type()); }
   bool is_complex() const { return is_complex_type(scalar_type()); }
   bool is_signed() const { return scalar_type() != kByte && scalar_type() != kBool; }
+  /// Whether the one element is not zero; throws Error for more elements and for none.
+  bool is_nonzero() const;
+  bool is_same_size(const Tensor& other) const { return sizes() == other.sizes(); }
+  /// Whether both show the same storage in the same way.
+  bool is_set_to(const Tensor& other) const;
+  bool is_pinned() const { return false; }
   bool is_inference() const { return impl().flags & kFlagInference; }
   std::string toString() const;
   void print() const;
@@ -169,7 +175,8 @@ class TAEDA_API Tensor {
   bool requires_grad() const { return defined() && impl_->requires_grad(); }
   /// Marks a leaf; throws Error for integer dtypes and for non-leaves when turned off.
   const Tensor& requires_grad_(bool requires_grad = true) const;
-  const Tensor& set_requires_grad(bool requires_grad) const { return requires_grad_(requires_grad); }
+  /// As requires_grad_, but turning off the flag of a tensor with history does nothing.
+  const Tensor& set_requires_grad(bool requires_grad) const;
   bool is_leaf() const;
   const Tensor& grad() const;
   Tensor& mutable_grad() const;
@@ -187,7 +194,8 @@ class TAEDA_API Tensor {
   Tensor variable_data() const;
   Tensor tensor_data() const { return variable_data(); }
   void set_data(const Tensor& new_data) const;
-  int64_t _version() const { return impl().version(); }
+  /// How often the data was changed; throws Error for inference tensors, whose changes are not counted.
+  int64_t _version() const;
   bool is_view() const { return static_cast<bool>(impl().view_base); }
   const Tensor _base() const;
   /// Calls `hook(grad)` when the gradient of this tensor is computed; a returned tensor replaces it.
@@ -214,7 +222,8 @@ class TAEDA_API Tensor {
             std::optional<MemoryFormat> memory_format = std::nullopt) const;
   Tensor to(Device device, ScalarType dtype, bool non_blocking = false, bool copy = false,
             std::optional<MemoryFormat> memory_format = std::nullopt) const;
-  Tensor to(const Tensor& other, bool non_blocking = false, bool copy = false) const;
+  Tensor to(const Tensor& other, bool non_blocking = false, bool copy = false,
+            std::optional<MemoryFormat> memory_format = std::nullopt) const;
   Tensor to(TypeMeta dtype, bool non_blocking = false, bool copy = false) const { return to(dtype.toScalarType(), non_blocking, copy); }
   Tensor to(Device device, TypeMeta dtype, bool non_blocking = false, bool copy = false) const {
     return to(device, dtype.toScalarType(), non_blocking, copy);
@@ -250,6 +259,8 @@ class TAEDA_API Tensor {
 TAEDA_API std::ostream& operator<<(std::ostream& stream, const Tensor& tensor);
 /// Prints with a given line width.
 TAEDA_API std::ostream& print(std::ostream& stream, const Tensor& tensor, int64_t line_size);
+/// The same, to the standard output.
+TAEDA_API void print(const Tensor& tensor, int64_t line_size = 80);
 
 /// Wraps `dim` into [0, ndim). Throws IndexError when it lies outside [-ndim, ndim). A 0-dim tensor counts as 1-dim.
 TAEDA_API int64_t maybe_wrap_dim(int64_t dim, int64_t ndim, const char* op = "dim");

@@ -120,6 +120,10 @@ class TAEDA_API Value {
   std::vector<Tensor> toTensorVector() const { return tensor_list(); }
   std::vector<int64_t> toIntVector() const { return int_list(); }
   std::vector<double> toDoubleVector() const { return double_list(); }
+  std::vector<int64_t> toIntList() const { return int_list(); }
+  std::vector<double> toDoubleList() const { return double_list(); }
+  std::vector<bool> toBoolList() const { return bool_list(); }
+  std::vector<Tensor> toTensorList() const { return tensor_list(); }
 
  private:
   enum class Kind : uint8_t { kNone, kTensor, kBool, kInt, kDouble, kString, kList, kGenerator, kDevice, kDict };

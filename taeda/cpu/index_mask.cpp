@@ -101,7 +101,10 @@ void nonzero_cpu(const KernelContext&, const NonzeroArgs& a) {
     }
     DimVector position(ndim);
     for (int64_t i = 0; i < t.numel; ++i) {
-      if (is_set(data[i])) out = std::copy(position.begin(), position.end(), out);
+      if (is_set(data[i])) {
+        for (size_t d = 0; d < ndim; ++d) out[static_cast<int64_t>(d) * a.count] = position[d];
+        ++out;
+      }
       for (size_t d = ndim; d-- > 0;) {
         if (++position[d] < t.sizes()[d]) break;
         position[d] = 0;

@@ -80,9 +80,11 @@ Tensor orthogonal_(Tensor tensor, double gain) {
   const NoGradGuard guard;
   TAEDA_CHECK(tensor.dim() >= 2, "[orthogonal_] Only tensors with 2 or more dimensions are supported: got ", tensor.sizes(),
               "; use normal_");
+  TAEDA_CHECK(tensor.is_floating_point(), "[orthogonal_] the tensor must be floating: got ", tensor.scalar_type(), "; convert it");
+  if (tensor.numel() == 0) return tensor;
   const int64_t rows = tensor.size(0);
   const int64_t columns = tensor.numel() / rows;
-  Tensor work = taeda::empty({rows, columns}, tensor.options()).normal_(0, 1);
+  Tensor work = taeda::randn({rows, columns});  // in the default dtype whatever the tensor's: the numbers drawn are LibTorch's
   if (rows < columns) work = work.t();
   // Householder QR by Gram-Schmidt would lose orthogonality; reflect columns instead (Golub, Van Loan, alg. 5.2.1).
   Tensor r = work.to(kDouble).contiguous();

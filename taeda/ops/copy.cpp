@@ -187,10 +187,19 @@ Tensor Tensor::to(Device where, ScalarType type, bool non_blocking, bool copy,
                   std::optional<MemoryFormat> memory_format) const {
   return to(TensorOptions(type).device(std::optional<Device>(where)), non_blocking, copy, memory_format);
 }
-Tensor Tensor::to(const Tensor& other, bool non_blocking, bool copy) const {
-  return to(other.options(), non_blocking, copy);
+Tensor Tensor::to(const Tensor& other, bool non_blocking, bool copy, std::optional<MemoryFormat> memory_format) const {
+  return to(other.device(), other.scalar_type(), non_blocking, copy, memory_format);
 }
 Tensor Tensor::cpu() const { return to(Device(kCPU)); }
+bool Tensor::is_nonzero() const {
+  TAEDA_CHECK(numel() == 1, "[is_nonzero] the truth of a tensor is that of its one element: got ", numel(), " elements; use any() or all()");
+  const Scalar value = item();
+  return value.isFloatingPoint() ? value.toDouble() != 0 : value.toLong() != 0;
+}
+bool Tensor::is_set_to(const Tensor& other) const {
+  return storage().is_alias_of(other.storage()) && storage_offset() == other.storage_offset() && sizes() == other.sizes() &&
+         strides() == other.strides();
+}
 Tensor Tensor::toType(ScalarType type) const { return to(type); }
 
 }  // namespace taeda

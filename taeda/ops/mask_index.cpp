@@ -52,8 +52,6 @@ struct MaskedFillTensor {
   static Tensor forward(const Tensor& self, const Tensor& mask, const Tensor& value) {
     TAEDA_CHECK(value.dim() == 0, "[masked_fill] only a 0-dim value tensor is supported: got ", value.dim(),
                 " dimensions; pass a number or one element");
-    TAEDA_CHECK(can_cast(value.scalar_type(), self.scalar_type()), "[masked_fill] value cannot be converted to self's dtype: got ",
-                value.scalar_type(), " and ", self.scalar_type(), "; convert it first");
     return MaskedFill::forward(self, mask, value.item());
   }
   static void into(const Tensor& out, const Tensor& self, const Tensor& mask, const Tensor& value) {
@@ -128,7 +126,7 @@ struct MaskedScatter {
   }
 };
 
-/// Positions of the nonzero elements: (count, dim), in row-major order.
+/// Positions of the nonzero elements: (count, dim), in row-major order; the coordinates of one dimension lie side by side.
 struct Nonzero {
   static constexpr auto schema = "nonzero(Tensor self) -> Tensor";
   static constexpr auto out_apart = "self";
@@ -137,9 +135,9 @@ struct Nonzero {
   static Tensor forward(const Tensor& self) {
     const Tensor input = self.contiguous();
     const int64_t count = count_nonzero_kernel(self.device(), input.impl());
-    Tensor result = make_tensor({count, self.dim()}, kLong, self.device());
+    Tensor result = taeda::empty_strided({count, self.dim()}, {1, count}, self.options().dtype(kLong));
     if (self.dim() > 0 && count > 0) {
-      nonzero_kernel(self.device(), {&input.impl(), reinterpret_cast<int64_t*>(result.impl().data())});
+      nonzero_kernel(self.device(), {&input.impl(), reinterpret_cast<int64_t*>(result.impl().data()), count});
     }
     return result;
   }

@@ -94,6 +94,13 @@ struct ClipTensor : Composite {
     return clamp_tensors(self, min, max);
   }
 };
+struct ClipTensor_ : Composite {
+  static constexpr auto schema = "clip_.Tensor(Tensor(a!) self, Tensor? min, Tensor? max=None) -> Tensor(a!)";
+  static constexpr auto function = true;
+  static Tensor& forward(const Tensor& self, const std::optional<Tensor>& min, const std::optional<Tensor>& max) {
+    return clamp_tensors_(self, min, max);
+  }
+};
 
 /// self^2; bool counts as int64.
 struct SquareOp : Composite {
@@ -225,6 +232,18 @@ struct DivideScalarMode : Composite {
     return divide_by_mode(self, other, rounding_mode);
   }
 };
+struct DivideMode_ : Composite {
+  static constexpr auto schema = "divide_.Tensor_mode(Tensor(a!) self, Tensor other, *, str? rounding_mode) -> Tensor(a!)";
+  static Tensor& forward(const Tensor& self, const Tensor& other, std::optional<std::string_view> rounding_mode) {
+    return divide_by_mode_(self, other, rounding_mode);
+  }
+};
+struct DivideScalarMode_ : Composite {
+  static constexpr auto schema = "divide_.Scalar_mode(Tensor(a!) self, Scalar other, *, str? rounding_mode) -> Tensor(a!)";
+  static Tensor& forward(const Tensor& self, const Scalar& other, std::optional<std::string_view> rounding_mode) {
+    return divide_by_mode_(self, other, rounding_mode);
+  }
+};
 
 /// log(x / (1 - x)) of self, limited to [eps, 1 - eps] when eps is given.
 struct LogitOp : Composite {
@@ -332,6 +351,22 @@ struct FloatPowerOfScalar : Composite {
   }
 };
 
+Tensor& float_power_in_place(const Tensor& self, const auto& exponent) {
+  TAEDA_CHECK(self.scalar_type() == kDouble, "[float_power_] the result is float64, which must be the input's dtype: got ",
+              self.scalar_type(), "; call float_power, or convert the input with to(kDouble)");
+  return as_mutable(self).pow_(exponent);
+}
+struct FloatPower_ : Composite {
+  static constexpr auto schema = "float_power_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)";
+  static Tensor& forward(const Tensor& self, const Tensor& exponent) { return float_power_in_place(self, exponent.to(kDouble)); }
+};
+struct FloatPowerScalar_ : Composite {
+  static constexpr auto schema = "float_power_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)";
+  static Tensor& forward(const Tensor& self, const Scalar& exponent) {
+    return float_power_in_place(self, Scalar(exponent.to<double>()));
+  }
+};
+
 /// Whether |self - other| <= atol + rtol |other|, or both are the same infinity, or (with equal_nan) both are nan.
 struct IsClose : Composite {
   static constexpr auto schema =
@@ -369,6 +404,10 @@ Tensor multivariate_lgamma(const Tensor& self, int64_t p) {
 struct Mvlgamma : Composite {
   static constexpr auto schema = "mvlgamma(Tensor self, int p) -> Tensor";
   static Tensor forward(const Tensor& self, int64_t p) { return multivariate_lgamma(self, p); }
+};
+struct Mvlgamma_ : Composite {
+  static constexpr auto schema = "mvlgamma_(Tensor(a!) self, int p) -> Tensor(a!)";
+  static Tensor& forward(const Tensor& self, int64_t p) { return as_mutable(self).copy_(multivariate_lgamma(self, p)); }
 };
 /// mvlgamma under another name.
 struct SpecialMultigammaln : Composite {

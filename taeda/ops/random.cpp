@@ -106,15 +106,17 @@ void fill_bernoulli_from(const Tensor& out, const Tensor& p, const OptGenerator&
     TAEDA_CHECK(p.min().item<double>() >= 0 && p.max().item<double>() <= 1,
                 "[bernoulli_] the probabilities must lie between 0 and 1; clamp them");
   }
-  const Tensor probabilities = p.expand(out.sizes()).contiguous();
-  Tensor plain = out.is_contiguous() ? out : make_tensor(out.sizes(), out.scalar_type(), out.device());
+  // Numbers are drawn in the order in which the elements of the result lie in memory.
+  const DimVector order = detail::memory_order(out);
+  const Tensor ordered = out.permute(order), probabilities = p.expand(out.sizes()).permute(order).contiguous();
+  Tensor plain = ordered.is_contiguous() ? ordered : make_tensor(ordered.sizes(), out.scalar_type(), out.device());
   dispatch_all(out.scalar_type(), "bernoulli_", [&]<class T>() {
     dispatch_floating(p.scalar_type(), "bernoulli_", [&]<class P>() {
       fill_bernoulli(reinterpret_cast<T*>(plain.impl().data()), reinterpret_cast<const P*>(probabilities.impl().data()), out.numel(),
                      cpu_generator(generator));
     });
   });
-  if (!out.is_contiguous()) pointwise::copy_elements(out.impl(), plain.impl());
+  if (!ordered.is_contiguous()) pointwise::copy_elements(ordered.impl(), plain.impl());
 }
 /// Ones with the probability at the same place of p, zeros otherwise.
 struct BernoulliTensor_ {
@@ -140,7 +142,9 @@ struct Bernoulli {
 struct BernoulliP {
   static constexpr auto schema = "bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor";
   static constexpr auto no_grad = "the result does not depend on the values";
-  static Tensor forward(const Tensor& self, double p, OptGenerator generator) { return detail::empty_like_of(self).bernoulli_(p, generator); }
+  static Tensor forward(const Tensor& self, double p, OptGenerator generator) {
+    return make_tensor(self.sizes(), self.scalar_type(), self.device()).bernoulli_(p, generator);
+  }
 };
 
 /// Integers from 0 to the largest up to which the dtype holds every integer.
@@ -202,6 +206,7 @@ struct Multinomial {
     TAEDA_CHECK(self.dim() == 1 || self.dim() == 2, "[multinomial] prob_dist must be 1 or 2 dim: got ", self.dim(), "; reshape it");
     TAEDA_CHECK(self.is_floating_point(), "[multinomial] the weights must be floating: got ", self.scalar_type(), "; convert them");
     const int64_t rows = self.dim() == 1 ? 1 : self.size(0), columns = self.size(-1);
+    TAEDA_CHECK(columns > 0 || rows == 0, "[multinomial] there must be something to draw from: got ", self.sizes(), "; pass at least one weight");
     TAEDA_CHECK(num_samples > 0, "[multinomial] cannot sample n_sample <= 0 samples: got ", num_samples, "; ask for at least one");
     TAEDA_CHECK(replacement || num_samples <= columns, "[multinomial] cannot sample n_sample > prob_dist.size(-1) samples without replacement: got ",
                 num_samples, " and ", columns, "; draw fewer or with replacement");

@@ -13,14 +13,17 @@ namespace taeda {
 
 namespace detail {
 
-Tensor in_memory_order(const Tensor& self) {
+DimVector memory_order(const Tensor& self) {
   DimVector order;
   for (int64_t d = 0; d < self.dim(); ++d) order.push_back(d);
   std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
     return self.strides()[static_cast<size_t>(a)] > self.strides()[static_cast<size_t>(b)];
   });
+  return order;
+}
+Tensor in_memory_order(const Tensor& self) {
   DimVector sizes, strides;
-  for (const int64_t d : order) {
+  for (const int64_t d : memory_order(self)) {
     sizes.push_back(self.sizes()[static_cast<size_t>(d)]);
     strides.push_back(self.strides()[static_cast<size_t>(d)]);
   }

@@ -8,6 +8,8 @@
 
 namespace taeda::detail {
 
+/// The dimensions by descending stride.
+TAEDA_API DimVector memory_order(const Tensor& self);
 /// The tensor with its dimensions ordered by descending stride: row-major order of it is memory order.
 TAEDA_API Tensor in_memory_order(const Tensor& self);
 

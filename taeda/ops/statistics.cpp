@@ -253,12 +253,11 @@ struct HistogramddEdges {
   }
 };
 
-Tensor search(const Tensor& edges, const Tensor& values, bool out_int32, bool right, const OptTensor& sorter, const char* op) {
-  TAEDA_CHECK(edges.scalar_type() == values.scalar_type() || values.dim() == 0, "[", op, "] boundary tensor and input value tensor should have same dtype: got ",
-              edges.scalar_type(), " and ", values.scalar_type(), "; convert one");
-  const bool floating = edges.is_floating_point() || values.is_floating_point();
-  const ScalarType type = floating ? kDouble : kLong;
-  const Tensor e = edges.to(type).contiguous(), v = values.to(type).contiguous();
+Tensor places_in(const Tensor& edges, const Tensor& values, bool out_int32, bool right, const OptTensor& sorter) {
+  // Values are compared in the dtype that arithmetic between them would have: a number beside float32 boundaries is a float32.
+  const ScalarType common = taeda::result_type(edges, values);
+  const ScalarType type = is_floating_type(common) ? kDouble : kLong;
+  const Tensor e = edges.to(common).to(type).contiguous(), v = values.to(common).to(type).contiguous();
   const Tensor s = given(sorter) ? sorter->contiguous() : Tensor();
   Tensor out = make_tensor(values.sizes(), kLong, values.device());
   SearchArgs a{};
@@ -304,7 +303,7 @@ struct SearchsortedTensor {
         TAEDA_CHECK(sorter->min().item<int64_t>() >= 0 && sorter->max().item<int64_t>() < sorter->size(-1), "[searchsorted] sorter index out of range; pass the result of argsort");
       }
     }
-    return search(sorted_sequence, self, out_int32, right, sorter, "searchsorted");
+    return places_in(sorted_sequence, self, out_int32, right, sorter);
   }
 };
 /// The place where one number would be inserted into a sorted sequence.
@@ -326,7 +325,7 @@ struct BucketizeTensor {
   static constexpr auto no_grad = "the result is an index";
   static Tensor forward(const Tensor& self, const Tensor& boundaries, bool out_int32, bool right) {
     TAEDA_CHECK(boundaries.dim() == 1, "[bucketize] boundaries tensor must be 1 dimension, but got dim(", boundaries.dim(), "); flatten it");
-    return search(boundaries, self, out_int32, right, std::nullopt, "bucketize");
+    return places_in(boundaries, self, out_int32, right, std::nullopt);
   }
 };
 /// The bucket of one number between sorted boundaries.

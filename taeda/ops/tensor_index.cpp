@@ -8,7 +8,9 @@ namespace taeda {
 namespace indexing {
 
 std::ostream& operator<<(std::ostream& stream, const Slice& slice) {
-  return stream << slice.start() << ':' << slice.stop() << ':' << slice.step();
+  // An open end prints as the greatest symbolic size does in LibTorch.
+  constexpr int64_t open_end = int64_t{1} << 62;
+  return stream << slice.start() << ':' << (slice.stop_opt() ? slice.stop() : open_end - 1) << ':' << slice.step();
 }
 std::ostream& operator<<(std::ostream& stream, const TensorIndex& index) {
   switch (index.type()) {
@@ -50,14 +52,16 @@ void place(Resolved& r, int64_t dim, const Tensor& index) {
   r.any_tensor = true;
 }
 
+void select(Resolved& r, int64_t dim, int64_t index) {
+  const int64_t size = r.view.size(dim);
+  TAEDA_CHECK_INDEX(index >= -size && index < size, "[index] index ", index, " is out of bounds for dimension ", dim, " with size ", size,
+                    "; use an index from ", -size, " to ", size - 1);
+  r.view = r.view.select(dim, index);
+}
+
 Resolved resolve(const Tensor& self, ArrayRef<TensorIndex> indices) {
   int64_t taken = 0;
-  int ellipses = 0;
-  for (const TensorIndex& index : indices) {
-    taken += dims_taken(index);
-    ellipses += index.is_ellipsis();
-  }
-  TAEDA_CHECK_INDEX(ellipses <= 1, "[index] an index can only have a single ellipsis ('...'): got ", ellipses, "; use one");
+  for (const TensorIndex& index : indices) taken += dims_taken(index);
   TAEDA_CHECK_INDEX(taken <= self.dim(), "[index] too many indices for tensor of dimension ", self.dim(), ": got ", taken, "; use fewer");
   Resolved r;
   r.view = self;
@@ -66,13 +70,7 @@ Resolved resolve(const Tensor& self, ArrayRef<TensorIndex> indices) {
     switch (index.type()) {
       case TensorIndexType::None: r.view = r.view.unsqueeze(dim++); break;
       case TensorIndexType::Ellipsis: dim += self.dim() - taken; break;
-      case TensorIndexType::Integer: {
-        const int64_t size = r.view.size(dim);
-        TAEDA_CHECK_INDEX(index.integer() >= -size && index.integer() < size, "[index] index ", index.integer(),
-                          " is out of bounds for dimension ", dim, " with size ", size, "; use an index from ", -size, " to ", size - 1);
-        r.view = r.view.select(dim, index.integer());
-        break;
-      }
+      case TensorIndexType::Integer: select(r, dim, index.integer()); break;
       case TensorIndexType::Boolean: {
         r.view = r.view.unsqueeze(dim);
         place(r, dim++, taeda::full({1}, index.boolean(), TensorOptions(kBool)));
@@ -89,7 +87,9 @@ Resolved resolve(const Tensor& self, ArrayRef<TensorIndex> indices) {
       case TensorIndexType::Tensor: {
         const Tensor& t = index.tensor();
         const bool mask = t.scalar_type() == kBool || t.scalar_type() == kByte;
-        if (mask && t.dim() == 0) {  // a 0-dim mask adds a dimension
+        if (t.dim() == 0 && !mask && is_integral_type(t.scalar_type(), false)) {  // the number itself: a view
+          select(r, dim, t.item<int64_t>());
+        } else if (mask && t.dim() == 0) {  // a 0-dim mask adds a dimension
           r.view = r.view.unsqueeze(dim);
           place(r, dim++, t.to(kBool).reshape({1}));
         } else {
@@ -138,7 +138,7 @@ void set_item(const Tensor& self, ArrayRef<TensorIndex> indices, const Tensor& v
     r.view.copy_(fit(value, r.view));
     return;
   }
-  r.view.index_put_(operator_list(r), value.to(self.scalar_type()), false);
+  r.view.index_put_(operator_list(r), value, false);
 }
 
 void set_item(const Tensor& self, ArrayRef<TensorIndex> indices, const Scalar& value) {

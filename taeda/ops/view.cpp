@@ -305,7 +305,9 @@ struct Slice {
     DimVector strides(self.strides());
     const int64_t offset = self.storage_offset() + bounds.start * strides[d];
     sizes[d] = bounds.length;
-    if (bounds.length > 1) strides[d] *= step;
+    // A stride that no element needs may be too large to be written down; it stays as it was.
+    int64_t stride = 0;
+    if (!__builtin_mul_overflow(strides[d], step, &stride)) strides[d] = stride;
     return make_view(self, sizes, strides, offset);
   }
   static Tensor grad_self(const Tensor& grad, IntArrayRef self_sizes, int64_t dim, std::optional<int64_t> start,

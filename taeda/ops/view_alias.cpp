@@ -410,6 +410,41 @@ struct AsStridedScatter {
   }
 };
 
+/// Writes `fill_value` on the main diagonal of a matrix or of a cube of any dimension. With `wrap`, the diagonal of a tall matrix begins
+/// again one row below its end.
+struct FillDiagonal_ : Composite {
+  static constexpr auto schema = "fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)";
+  static Tensor& forward(const Tensor& self, const Scalar& fill_value, bool wrap) {
+    const int64_t dims = self.dim();
+    TAEDA_CHECK(dims >= 2, "[fill_diagonal_] the input must have at least 2 dimensions: got ", dims, "; reshape it");
+    if (dims > 2) {
+      int64_t stride = 0;
+      for (int64_t d = 0; d < dims; ++d) {
+        TAEDA_CHECK(self.size(d) == self.size(0), "[fill_diagonal_] all dimensions of an input of more than 2 must have one size: got ",
+                    self.sizes(), "; fill a matrix at a time");
+        stride += self.stride(d);
+      }
+      self.as_strided({self.size(0)}, {stride}, self.storage_offset()).fill_(fill_value);
+      return const_cast<Tensor&>(self);
+    }
+    const int64_t rows = self.size(0), columns = self.size(1);
+    self.diagonal().fill_(fill_value);
+    for (int64_t row = columns + 1; wrap && row < rows; row += columns + 1) {
+      self.narrow(0, row, std::min(columns, rows - row)).diagonal().fill_(fill_value);
+    }
+    return const_cast<Tensor&>(self);
+  }
+};
+
+/// narrow into memory of its own.
+struct NarrowCopy : Composite {
+  static constexpr auto schema = "narrow_copy(Tensor self, int dim, int start, int length) -> Tensor";
+  static constexpr auto variants = "method";
+  static Tensor forward(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
+    return self.narrow(dim, start, length).clone(MemoryFormat::Contiguous);
+  }
+};
+
 }  // namespace
 }  // namespace ops
 }  // namespace taeda

@@ -213,7 +213,7 @@ TEST(Engine, GraphCanBeWalkedByUsers) {
   const autograd::edge_list edges = y.grad_fn()->next_edges();
   ASSERT_GE(edges.size(), 1u);
   EXPECT_EQ(edges[0].function->name(), "MulBackward0");
-  EXPECT_EQ(edges[0].function->next_edge(0).function->name(), "AccumulateGrad");
+  EXPECT_EQ(edges[0].function->next_edge(0).function->name(), "torch::autograd::AccumulateGrad");
   EXPECT_EQ(y.output_nr(), 0);
   EXPECT_GT(y.grad_fn()->sequence_number(), edges[0].function->sequence_number());
 }

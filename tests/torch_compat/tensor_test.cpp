@@ -186,6 +186,145 @@ TEST(TorchCompat, ShortCallsOfOverloadedOperatorsAreNotAmbiguous) {
   EXPECT_EQ(torch::linalg_matrix_rank(eye, 1e-3).item<int64_t>(), 3);
 }
 
+// What programs in the wild leaned on, found by compiling and running them both ways.
+TEST(TorchCompat, AssignmentsConvertNumbersButNotTensors) {
+  auto x = torch::zeros({2, 3});
+  const auto rows = torch::tensor({0, 1});
+  EXPECT_THROW(x.index_put_({rows}, torch::tensor({1, 2, 3})), c10::Error);
+  EXPECT_THROW(x.index_put_({x == 0}, torch::tensor(1)), c10::Error);
+  EXPECT_EQ(x.abs().sum().item<double>(), 0);
+  x.index_put_({rows, 0}, 2);
+  x.index_put_({Slice(), 1}, torch::tensor({3, 4}));  // no tensor among the indices: a copy, which converts
+  EXPECT_TRUE(x.equal(torch::tensor({{2., 3., 0.}, {2., 4., 0.}})));
+}
+
+TEST(TorchCompat, AZeroDimensionalIndexSelectsAView) {
+  auto x = torch::zeros({2, 3});
+  x.index({torch::tensor(1)}).fill_(5);
+  x.index({Slice(), torch::tensor(-1, torch::kInt)}).fill_(7);
+  EXPECT_TRUE(x.equal(torch::tensor({{0., 0., 7.}, {5., 5., 7.}})));
+  x.index_put_({torch::tensor(0), 0}, torch::tensor(2));
+  EXPECT_EQ(x[0][0].item<double>(), 2);
+  EXPECT_FALSE(x.index({torch::tensor({1})}).is_alias_of(x));
+  EXPECT_EQ(x.index({torch::tensor(true)}).sizes(), torch::IntArrayRef({1, 2, 3}));
+  EXPECT_THROW(x.index({torch::tensor(2)}), c10::IndexError);
+}
+
+TEST(TorchCompat, ProbabilitiesAreDrawnInMemoryOrder) {
+  torch::manual_seed(42);
+  const auto x = torch::zeros({5, 2}).t().bernoulli_(torch::tensor(.6));
+  EXPECT_TRUE(x.t().flatten().equal(torch::tensor({0., 1., 1., 1., 0., 0., 0., 0., 0., 1.}).view({2, 5}).t().flatten()));
+  EXPECT_TRUE(torch::bernoulli(torch::ones({5, 2}).t(), .25).is_contiguous());
+}
+
+TEST(TorchCompat, NothingCannotBeDrawn) {
+  EXPECT_THROW(torch::multinomial(torch::ones({2, 0}), 3, true), c10::Error);
+  EXPECT_THROW(torch::multinomial(torch::ones({0}), 1), c10::Error);
+  EXPECT_EQ(torch::multinomial(torch::ones({0, 3}), 2).sizes(), torch::IntArrayRef({0, 2}));
+}
+
+TEST(TorchCompat, IndicesPrintAndRepeat) {
+  const auto x = torch::ones({2, 3, 4});
+  EXPECT_EQ(x.index({"...", "..."}).sizes(), x.sizes());
+  EXPECT_EQ(x.index({Slice(0, torch::indexing::None, 2)}).strides(), torch::IntArrayRef({24, 4, 1}));
+  std::ostringstream stream;
+  stream << Slice() << ' ' << Slice(1, torch::indexing::None) << ' ' << Slice(1, 5, 2);
+  EXPECT_EQ(stream.str(), "0:4611686018427387903:1 1:4611686018427387903:1 1:5:2");
+}
+
+TEST(TorchCompat, PositionsOfNonzerosLieByDimension) {
+  const auto x = torch::tensor({{1, 0, 2}, {0, 3, 0}});
+  const auto at = x.nonzero();
+  EXPECT_TRUE(at.equal(torch::tensor({{0, 0}, {0, 2}, {1, 1}})));
+  EXPECT_EQ(at.strides(), torch::IntArrayRef({1, 3}));
+  EXPECT_EQ(torch::argwhere(torch::zeros({2, 3})).strides(), torch::IntArrayRef({1, 0}));
+  EXPECT_FALSE(at.is_view());
+  auto out = torch::empty({0}, torch::kLong);
+  torch::nonzero_out(out, x);
+  EXPECT_TRUE(out.equal(at));
+}
+
+TEST(TorchCompat, ContainersPrint) {
+  std::ostringstream stream;
+  stream << std::vector<int>{1, 2, 3} << '|' << std::vector<std::string>{"a", "b"} << '|' << std::set<int>{3, 1} << '|'
+         << std::vector<int64_t>{} << '|';
+  EXPECT_EQ(stream.str(), "1 2 3|a b|1 3||");
+  std::ostringstream many;
+  many << std::vector<int>(101, 7);
+  EXPECT_EQ(many.str().size(), 100U * 2 + 3);
+  EXPECT_EQ(many.str().substr(196), "7 7 ...");
+}
+
+TEST(TorchCompat, FlagsAndVersionsKeepTheirRules) {
+  const auto x = torch::ones({2}, torch::requires_grad());
+  const auto y = x * 2;
+  y.set_requires_grad(false);
+  EXPECT_TRUE(y.requires_grad());
+  EXPECT_THROW(y.requires_grad_(false), c10::Error);
+  torch::Tensor quick;
+  {
+    const c10::InferenceMode guard;
+    quick = torch::ones({2});
+  }
+  EXPECT_THROW(quick._version(), c10::Error);
+  const auto sink = torch::autograd::impl::grad_accumulator(x);
+  EXPECT_EQ(sink, y.grad_fn()->next_edge(0).function);
+  EXPECT_EQ(sink->getptr(), sink);
+  EXPECT_THROW(torch::autograd::impl::grad_accumulator(y), c10::Error);
+  EXPECT_FALSE(torch::autograd::impl::grad_accumulator(torch::ones(1)));
+  EXPECT_EQ(c10::IValue(std::vector<int64_t>{1, 2}).toIntList()[1], 2);
+}
+
+TEST(TorchCompat, FreeFunctionsAndMembersMeet) {
+  auto x = torch::arange(4.).view({2, 2});
+  EXPECT_TRUE(torch::is_nonzero(x[0][1]));
+  EXPECT_FALSE(x[0][0].is_nonzero());
+  EXPECT_THROW(x.is_nonzero(), c10::Error);
+  EXPECT_TRUE(torch::is_same_size(x, torch::detach(x)));
+  EXPECT_TRUE(x.is_set_to(x.detach()));
+  EXPECT_FALSE(x.is_set_to(x.t()));
+  EXPECT_EQ(torch::range(0, 3, torch::kInt).numel(), 4);
+  EXPECT_EQ(torch::result_type(1, 2.5), torch::kFloat);
+  x.clip_(torch::tensor(1.), torch::tensor(2.));
+  EXPECT_TRUE(x.equal(torch::tensor({{1., 1.}, {2., 2.}})));
+  x.divide_(torch::tensor(0.5), "floor");
+  EXPECT_TRUE(x.equal(torch::tensor({{2., 2.}, {4., 4.}})));
+  EXPECT_THROW(x.float_power_(2), c10::Error);
+  EXPECT_TRUE(torch::ones({2}, torch::kDouble).mul_(3).float_power_(2).equal(torch::full({2}, 9., torch::kDouble)));
+  EXPECT_TRUE(torch::full({2}, 3.).mvlgamma_(2).equal(torch::full({2}, 3.).mvlgamma(2)));
+  const auto copy = x.narrow_copy(1, 1, 1);
+  EXPECT_TRUE(copy.equal(x.narrow(1, 1, 1)));
+  EXPECT_FALSE(copy.is_alias_of(x));
+}
+
+TEST(TorchCompat, MixedDtypesMeetAsInArithmetic) {
+  const auto x = torch::tensor({0, 2, 5});
+  EXPECT_TRUE(torch::bucketize(torch::tensor({0.5, 2., 9.}), x).equal(torch::tensor({1, 1, 3})));
+  // 0.1 is compared as the float32 that the boundary is.
+  EXPECT_EQ(torch::searchsorted(torch::tensor({0.1F}), 0.1, false, true).item<int64_t>(), 1);
+  EXPECT_EQ(torch::searchsorted(torch::tensor({0.1}, torch::kDouble), 0.1F, false, true).item<int64_t>(), 1);
+  EXPECT_TRUE(x.masked_fill(x > 1, torch::tensor(7.5)).equal(torch::tensor({0, 7, 7})));
+  EXPECT_TRUE((x > 1).masked_fill(x == 0, torch::tensor(3)).equal(torch::tensor({true, true, true})));
+  const auto a = torch::tensor({1., 2., 3.});
+  EXPECT_THROW(a.scatter(0, torch::tensor({2, 1, 0}), torch::tensor(5.)), c10::Error);
+  EXPECT_THROW(a.clone().scatter_add_(0, torch::tensor({2, 1}), torch::tensor(5.)), c10::Error);
+  EXPECT_TRUE(a.scatter(0, torch::tensor({2}), torch::tensor(5.)).equal(torch::tensor({1., 2., 5.})));
+}
+
+TEST(TorchCompat, DiagonalsAreFilled) {
+  EXPECT_TRUE(torch::zeros({3, 3}).fill_diagonal_(1).equal(torch::eye(3)));
+  const auto tall = torch::zeros({7, 3}).fill_diagonal_(2, true);
+  EXPECT_EQ(tall.sum().item<double>(), 2 * 6);
+  EXPECT_EQ(tall[4][0].item<double>(), 2);
+  EXPECT_EQ(tall[3].sum().item<double>(), 0);
+  EXPECT_EQ(torch::zeros({7, 3}).fill_diagonal_(2).sum().item<double>(), 2 * 3);
+  const auto cube = torch::zeros({3, 3, 3}).fill_diagonal_(1);
+  EXPECT_EQ(cube.sum().item<double>(), 3);
+  EXPECT_EQ(cube[1][1][1].item<double>(), 1);
+  EXPECT_THROW(torch::zeros({3}).fill_diagonal_(1), c10::Error);
+  EXPECT_THROW(torch::zeros({3, 3, 2}).fill_diagonal_(1), c10::Error);
+}
+
 }  // namespace
 
 // Names without qualification keep one meaning.

@@ -57,10 +57,11 @@ struct OffsetArgs {
 extern TAEDA_API DeviceKernel<void(const OffsetArgs&)> index_get_kernel;
 extern TAEDA_API DeviceKernel<void(const OffsetArgs&)> index_put_kernel;
 
-/// The positions of the elements that are not zero: fills out (count, ndim), row-major order. `input` is contiguous.
+/// The positions of the elements that are not zero, in row-major order: fills out (ndim, count). `input` is contiguous.
 struct NonzeroArgs {
   const TensorImpl* input;
   int64_t* out;
+  int64_t count;
 };
 extern TAEDA_API DeviceKernel<int64_t(const TensorImpl&)> count_nonzero_kernel;
 extern TAEDA_API DeviceKernel<void(const NonzeroArgs&)> nonzero_kernel;
