@@ -61,6 +61,7 @@ enum Reduction { None, Mean, Sum, END };
 }
 
 // Free functions that are members elsewhere, and shorter calls of others.
+inline void print(const Tensor& tensor, int64_t line_size = 80) { taeda::print(std::cout, tensor, line_size); }
 inline Tensor detach(const Tensor& self) { return self.detach(); }
 inline Tensor& detach_(Tensor& self) { return self.detach_(); }
 inline bool is_same_size(const Tensor& self, const Tensor& other) { return self.sizes() == other.sizes(); }
@@ -143,8 +144,12 @@ std::ostream& print_sequence(std::ostream& stream, const Container& items) {
 }
 }  // namespace taeda::detail
 
-// Programs for LibTorch print vectors and sets of the standard library, which works through these in namespace std there too.
+// Programs for LibTorch print vectors, sets and maps of the standard library, which works through these in namespace std there too.
 namespace std {  // NOLINT(cert-dcl58-cpp)
+template <class A, class B>
+ostream& operator<<(ostream& stream, const pair<A, B>& both) {
+  return stream << '(' << both.first << ", " << both.second << ')';
+}
 template <class... T>
 ostream& operator<<(ostream& stream, const vector<T...>& items) {
   return taeda::detail::print_sequence(stream, items);

@@ -259,8 +259,6 @@ class TAEDA_API Tensor {
 TAEDA_API std::ostream& operator<<(std::ostream& stream, const Tensor& tensor);
 /// Prints with a given line width.
 TAEDA_API std::ostream& print(std::ostream& stream, const Tensor& tensor, int64_t line_size);
-/// The same, to the standard output.
-TAEDA_API void print(const Tensor& tensor, int64_t line_size = 80);
 
 /// Wraps `dim` into [0, ndim). Throws IndexError when it lies outside [-ndim, ndim). A 0-dim tensor counts as 1-dim.
 TAEDA_API int64_t maybe_wrap_dim(int64_t dim, int64_t ndim, const char* op = "dim");

@@ -29,8 +29,8 @@ void check_gather_shapes(const Tensor& self, int64_t dim, const Tensor& index, c
   TAEDA_CHECK(rank_of(source) == rank_of(index), "[", op, "] the source must have as many dimensions as the index: got ",
               source.sizes(), " and ", index.sizes(), "; reshape it");
   for (int64_t d = 0; d < index.dim(); ++d) {
-    TAEDA_CHECK(index.size(d) <= (source.dim() == 0 ? 1 : source.size(d)), "[", op, "] size of the index must not exceed the source's: got ", index.sizes(),
-                " and ", source.sizes(), "; narrow the index");
+    TAEDA_CHECK(index.size(d) <= (source.dim() == 0 ? 1 : source.size(d)), "[", op, "] size of the index must not exceed the source's: got ",
+                index.sizes(), " and ", source.sizes(), "; narrow the index");
   }
 }
 

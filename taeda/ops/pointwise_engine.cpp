@@ -27,7 +27,8 @@ struct Types {
 };
 
 void check_kind(const Op& op, ScalarType t) {
-  const bool fine = t == kBool ? op.bools : is_floating_type(t) ? op.floats : op.ints;
+  const bool half = t == kHalf || t == kBFloat16;
+  const bool fine = t == kBool ? op.bools : is_floating_type(t) ? op.floats && (op.halves || !half) : op.ints;
   TAEDA_CHECK_NOT_IMPLEMENTED(fine, "[", op.name, "] is not defined for this kind of dtype: got ", t,
                               t == kBool ? "; convert with .to(kInt) or use a logical operator" : "; convert with .to(dtype) first");
 }
@@ -436,6 +437,12 @@ void compute_into(const Op& op, const Tensor& self, const Operand* in, const Sca
   TAEDA_CHECK(IntArrayRef(shape) == self.sizes(), "[", op.name, suffix, "] output with shape ", self.sizes(),
               " doesn't match the broadcast shape ", IntArrayRef(shape), "; use the form that returns a new tensor");
   detail::check_writable(self, op.name);
+  // Bool, integers and 16-bit floats take their values (1 + 1 is true, 100 + 100 wraps) before a wider dtype does.
+  if (self.scalar_type() != types.result && types.result == types.compute && types.result != kFloat && types.result != kDouble) {
+    copy_elements(self.impl(), compute(op, in, attrs).impl());
+    self.mutable_impl().count_write();
+    return;
+  }
   check_numbers(op, types.compute, in, attrs);
   Operand copies[kMaxInputs];
   wrap_numbers(op, types.compute, in, copies);

@@ -26,7 +26,7 @@ struct Op {
   const char* node_name;
   int kernel;
   ResultRule rule;
-  bool bools, ints, floats;
+  bool bools, ints, floats, halves;
   uint8_t inputs, attributes;
   Gradient gradients[kMaxInputs];
   bool int_divisor = false;  ///< a zero in the last input is an error when it computes in integers

@@ -32,6 +32,7 @@ struct Pointwise {
   static constexpr bool bools = true;    ///< accepts bool inputs (after promotion)
   static constexpr bool ints = true;     ///< accepts integer inputs (after promotion)
   static constexpr bool floats = true;   ///< accepts floating inputs (after promotion)
+  static constexpr bool halves = true;   ///< of these, also 16-bit ones, whose loops compute in float32
   static constexpr bool inplace = true;  ///< has the `name_` form
   /// Space-separated names of tensor arguments that also come as a number (overloads `.Scalar`).
   static constexpr auto scalar_overloads = "";

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensors as text, in the layout of the compatible interface: one shared number format, a common scale factor where the
 // numbers are of very different size, columns wrapped at the line's width, and a last line with type and sizes.
-#include <iostream>
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -162,7 +161,6 @@ std::ostream& print(std::ostream& stream, const Tensor& tensor, int64_t line_siz
   for (int64_t d = 0; d < tensor.dim(); ++d) stream << (d ? "," : "") << tensor.size(d);
   return stream << "} ]";
 }
-void print(const Tensor& tensor, int64_t line_size) { print(std::cout, tensor, line_size); }
 
 std::ostream& operator<<(std::ostream& stream, const Tensor& tensor) { return print(stream, tensor, 80); }
 

@@ -105,7 +105,7 @@ struct NormDtype : Composite {
 /// Frobenius ("fro") or nuclear ("nuc") norm.
 struct NormNamed : Composite {
   static constexpr auto schema = "norm.named(Tensor self, str p, int[1]? dim=None, bool keepdim=False) -> Tensor";
-  static constexpr auto variants = "function";
+  static constexpr auto variants = "none";  // by name only: beside a text, `norm(x, 0, {0}, true)` would mean two things
   static Tensor forward(const Tensor& self, std::string_view p, OptionalIntArrayRef dim, bool keepdim) {
     if (p == "fro") return vector_norm(self, std::nullopt, dim, keepdim, std::nullopt);
     TAEDA_CHECK_VALUE(p == "nuc", "[norm] p is a number, 'fro' or 'nuc': got '", p, "'; choose one of them");

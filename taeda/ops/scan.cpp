@@ -183,7 +183,9 @@ struct TrapezoidDx : Composite {
   static Tensor forward(const Tensor& y, const Scalar& dx, int64_t dim) {
     check_trapezoid(y, dim);
     if (y.size(dim) == 0) return empty_integral(y, dim).to(is_integral_type(y.scalar_type(), true) ? default_scalar_type() : y.scalar_type());
-    return pair_means(y, dim).sum(dim).mul(Scalar(0.5 * dx.toDouble()));
+    const Tensor total = y.sum(dim);  // integers count as int64: neither the sum nor that of the ends overflows y's dtype
+    const Tensor ends = y.select(dim, 0).to(total.scalar_type()).add(y.select(dim, -1));
+    return total.sub(ends.mul(0.5)).mul(dx);
   }
 };
 /// Integral of y by the trapezoidal rule, samples at x along `dim`.

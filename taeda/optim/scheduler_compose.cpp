@@ -2,7 +2,7 @@
 // Schedules made of schedules, and the one that follows a metric.
 #include <algorithm>
 #include <cmath>
-#include <iostream>
+#include <cstdio>
 #include <limits>
 
 #include "taeda/core/host_watch.h"
@@ -143,9 +143,8 @@ void ReduceLROnPlateauScheduler::reduce() {
     if (old - lr <= eps_) continue;
     groups[i].options().set_lr(lr);
     if (verbose_) {
-      const auto precision = std::cout.precision(4);
-      std::cout << "Epoch " << steps_ << ": reducing learning rate of group " << i << " to " << lr << '\n';
-      std::cout.precision(precision);
+      // Not by std::cout, whose header would make the library run code at its start.
+      std::printf("Epoch %lld: reducing learning rate of group %zu to %.4g\n", static_cast<long long>(steps_), i, lr);
     }
   }
 }

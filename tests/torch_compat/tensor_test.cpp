@@ -248,7 +248,8 @@ TEST(TorchCompat, ContainersPrint) {
   std::ostringstream stream;
   stream << std::vector<int>{1, 2, 3} << '|' << std::vector<std::string>{"a", "b"} << '|' << std::set<int>{3, 1} << '|'
          << std::vector<int64_t>{} << '|';
-  EXPECT_EQ(stream.str(), "1 2 3|a b|1 3||");
+  stream << std::map<std::string, int>{{"a", 1}, {"b", 2}} << '|' << std::pair<int, double>(3, 0.5);
+  EXPECT_EQ(stream.str(), "1 2 3|a b|1 3||(a, 1) (b, 2)|(3, 0.5)");
   std::ostringstream many;
   many << std::vector<int>(101, 7);
   EXPECT_EQ(many.str().size(), 100U * 2 + 3);
@@ -309,6 +310,21 @@ TEST(TorchCompat, MixedDtypesMeetAsInArithmetic) {
   EXPECT_THROW(a.scatter(0, torch::tensor({2, 1, 0}), torch::tensor(5.)), c10::Error);
   EXPECT_THROW(a.clone().scatter_add_(0, torch::tensor({2, 1}), torch::tensor(5.)), c10::Error);
   EXPECT_TRUE(a.scatter(0, torch::tensor({2}), torch::tensor(5.)).equal(torch::tensor({1., 2., 5.})));
+}
+
+TEST(TorchCompat, ValuesKeepTheirDtypeOnTheWayIntoAWiderResult) {
+  const auto yes = torch::ones({2}, torch::kBool), bytes = torch::full({2}, 100, torch::kChar), halves = torch::full({2}, 1.001, torch::kHalf);
+  auto out = torch::empty({2});
+  EXPECT_TRUE(torch::add_out(out, yes, yes).equal(torch::ones({2})));
+  EXPECT_TRUE(torch::add_out(out, bytes, bytes).equal(torch::full({2}, -56.)));
+  EXPECT_TRUE(torch::mul_out(out, halves, halves).equal((halves * halves).to(torch::kFloat)));
+  EXPECT_TRUE(torch::exp_out(out, halves).equal(halves.exp().to(torch::kFloat)));
+  auto wide = torch::empty({2}, torch::kDouble);
+  const auto third = torch::full({2}, 1.F / 3);
+  EXPECT_TRUE(torch::mul_out(wide, third, third).equal((third * third).to(torch::kDouble)));
+  EXPECT_EQ(torch::trapezoid(torch::tensor({100, 100, 100}, torch::kChar)).item<double>(), 200);
+  EXPECT_EQ(torch::trapezoid(torch::tensor({100, 100, -100}, torch::kChar), -1).item<double>(), -100);
+  EXPECT_THROW(torch::nextafter(halves, halves), c10::NotImplementedError);
 }
 
 TEST(TorchCompat, DiagonalsAreFilled) {

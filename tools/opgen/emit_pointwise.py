@@ -179,7 +179,7 @@ def op_constant(d):
     ref = f"definitions::{d.struct}"
     scalars = sum(1 << i for i, a in enumerate(attributes) if a.type == "Scalar")
     text = (f"constexpr pointwise::Op op_{d.struct} = {{{c_string(d.schema.name)}, {c_string(label + 'Backward0')}, "
-            f"static_cast<int>(cpu::PointwiseKernelId::k{d.struct}), {ref}::rule, {ref}::bools, {ref}::ints, {ref}::floats, "
+            f"static_cast<int>(cpu::PointwiseKernelId::k{d.struct}), {ref}::rule, {ref}::bools, {ref}::ints, {ref}::floats, {ref}::halves, "
             f"{len(inputs)}, {len(attributes)}, {{{', '.join(rows)}}}, {ref}::int_divisor, {ref}::selects, {ref}::numbers, "
             f"{ref}::narrow_numbers, {ref}::adds_scaled, {scalars}}};")
     return bodies + [text]

@@ -126,8 +126,9 @@ struct Heaviside : BinaryArith {
   template <class V> static V apply(V self, V values) { return select(self == V(0), values, select(self > V(0), V(1), V(0))); }
   static constexpr auto no_grad = "not defined, as in PyTorch";
 };
-/// The next representable number after self in the direction of other; floating dtypes only.
+/// The next representable number after self in the direction of other; float32 and float64 only.
 struct Nextafter : BinaryArith {
+  static constexpr bool halves = false;
   static constexpr bool bools = false;
   static constexpr bool ints = false;
   static constexpr bool iterative = true;
