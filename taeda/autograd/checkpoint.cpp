@@ -76,26 +76,15 @@ class PackerGuard {
   TensorPacker* outer_;
 };
 
-std::vector<uint8_t> generator_state() {
-  GeneratorImpl& generator = cpu_generator();
-  const std::lock_guard lock(generator.mutex_);
-  return generator.state_bytes();
-}
-void set_generator_state(const std::vector<uint8_t>& state) {
-  GeneratorImpl& generator = cpu_generator();
-  const std::lock_guard lock(generator.mutex_);
-  generator.set_state_bytes(state.data(), state.size());
-}
-
 class GeneratorGuard {
  public:
   explicit GeneratorGuard(const std::vector<uint8_t>& state) {
     if (state.empty()) return;
-    before_ = generator_state();
-    set_generator_state(state);
+    before_ = default_generator_state();
+    set_default_generator_state(state);
   }
   ~GeneratorGuard() {
-    if (!before_.empty()) set_generator_state(before_);
+    if (!before_.empty()) set_default_generator_state(before_);
   }
   GeneratorGuard(const GeneratorGuard&) = delete;
   GeneratorGuard& operator=(const GeneratorGuard&) = delete;
@@ -156,7 +145,7 @@ CheckpointScope::CheckpointScope(const CheckpointOptions& options, const variabl
                                  std::function<void(variable_list)> again)
     : frame_(std::make_shared<CheckpointFrame>()) {
   frame_->again = std::move(again);
-  if (options.preserve_rng_state) frame_->generator_state = generator_state();
+  if (options.preserve_rng_state) frame_->generator_state = default_generator_state();
   for (const Tensor& t : inputs) {
     frame_->inputs.emplace_back(t, false);  // an outer checkpoint forgets them too
     frame_->inputs_require_grad.push_back(t.requires_grad());

@@ -145,6 +145,17 @@ CPUGeneratorImpl& cpu_generator(const std::optional<Generator>& generator) {
   return *check_generator<CPUGeneratorImpl>(generator);
 }
 
+std::vector<uint8_t> default_generator_state() {
+  GeneratorImpl& generator = cpu_generator();
+  const std::lock_guard lock(generator.mutex_);
+  return generator.state_bytes();
+}
+void set_default_generator_state(const std::vector<uint8_t>& state) {
+  GeneratorImpl& generator = cpu_generator();
+  const std::lock_guard lock(generator.mutex_);
+  generator.set_state_bytes(state.data(), state.size());
+}
+
 void manual_seed(uint64_t seed) {
   Generator& generator = default_generator();
   std::lock_guard lock(generator.mutex());

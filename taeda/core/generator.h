@@ -158,6 +158,9 @@ Generator make_generator(Args&&... args) {
 TAEDA_API Generator& default_generator();
 /// The implementation to draw from: of `generator` if there is one, else of the default generator.
 TAEDA_API CPUGeneratorImpl& cpu_generator(const std::optional<Generator>& generator = std::nullopt);
+/// The state of the CPU's default generator; with `set_default_generator_state` the sequence continues from there. Both take its mutex.
+TAEDA_API std::vector<uint8_t> default_generator_state();
+TAEDA_API void set_default_generator_state(const std::vector<uint8_t>& state);
 /// Seeds the default generator.
 TAEDA_API void manual_seed(uint64_t seed);
 /// Seeds the default generator from the system's entropy and returns the seed.

@@ -18,28 +18,11 @@ namespace taeda::graph {
 
 namespace {
 
-std::vector<uint8_t> generator_state() {
-  GeneratorImpl& generator = cpu_generator();
-  const std::lock_guard lock(generator.mutex_);
-  return generator.state_bytes();
-}
-
 const OpInfo& view_operator(const char* name) {
   for (const OpInfo* op : find_ops(name)) {
     if (!*op->overload) return *op;
   }
   TAEDA_CHECK(false, "[graph] the registry must have the operator ", name, "; it has not; report this");
-}
-
-Arg value_arg(Id id) {
-  Arg arg;
-  arg.value = id;
-  return arg;
-}
-Arg attribute(Value v) {
-  Arg arg;
-  arg.attribute = std::move(v);
-  return arg;
 }
 
 /// Operators in place that change what a tensor shows, not its elements.
@@ -83,7 +66,7 @@ class GraphRecorder final : public ::taeda::capture::Recorder, public StorageWat
       before_.push_back(t ? Tensor(IntrusivePtr<TensorImpl>::share(t)).detach() : Tensor());
     }
     runs_.store(true);
-    generator_ = generator_state();
+    generator_ = default_generator_state();
     return ::taeda::capture::Answer::kRecord;
   }
 
@@ -99,7 +82,7 @@ class GraphRecorder final : public ::taeda::capture::Recorder, public StorageWat
   void record(::taeda::capture::Call& call) override {
     Node node;
     node.op = call.target.info ? call.target.info : &kPointwiseGradient;
-    node.random = generator_state() != generator_;
+    node.random = default_generator_state() != generator_;
     runs_.store(false);
     const auto pointwise = pointwise::recorded(call.target, call.words.data());
     if (node.op == &kPointwiseGradient) {
@@ -111,9 +94,9 @@ class GraphRecorder final : public ::taeda::capture::Recorder, public StorageWat
       int input = 0;
       for (const SchemaArg& arg : parse_schema_args(node.op->schema)) {
         if (input == pointwise->inputs || (!arg.type.starts_with("Tensor") && is_tensor(input))) {
-          node.args.push_back(attribute(Value(call.numbers[last++])));
+          node.args.push_back(Arg::of_attribute(Value(call.numbers[last++])));
         } else {
-          node.args.push_back(is_tensor(input++) ? value_arg(operands_[tensor++]) : attribute(Value(call.numbers[number++])));
+          node.args.push_back(is_tensor(input++) ? Arg::of_value(operands_[tensor++]) : Arg::of_attribute(Value(call.numbers[number++])));
         }
       }
     } else {
@@ -303,8 +286,8 @@ class GraphRecorder final : public ::taeda::capture::Recorder, public StorageWat
   Id add_view(const char* name, Id from, std::vector<Value> rest, const Tensor& t) {
     Node node;
     node.op = &view_operator(name);
-    node.args.push_back(value_arg(from));
-    for (Value& v : rest) node.args.push_back(attribute(std::move(v)));
+    node.args.push_back(Arg::of_value(from));
+    for (Value& v : rest) node.args.push_back(Arg::of_attribute(std::move(v)));
     const Id id = add_value(type_of(t));
     node.results.push_back(id);
     node.path = path_of(from);
@@ -371,7 +354,7 @@ class GraphRecorder final : public ::taeda::capture::Recorder, public StorageWat
     TAEDA_CHECK_NOT_IMPLEMENTED(t.numel() == 0 || end_of(t) <= end_of(place.whole), "[graph] views lie within the tensor that was first seen in their "
                                 "memory: one up to element ", end_of(t), " of ", end_of(place.whole), " is written; pass the whole as a state or an input");
     node.op = &view_operator("as_strided_scatter");
-    node.args = {value_arg(place.value), value_arg(value), attribute(Value(t.sizes())), attribute(Value(t.strides())), attribute(Value(t.storage_offset()))};
+    node.args = {Arg::of_value(place.value), Arg::of_value(value), Arg::of_attribute(Value(t.sizes())), Arg::of_attribute(Value(t.strides())), Arg::of_attribute(Value(t.storage_offset()))};
     place.value = add_value(type_of(place.whole));
     node.results.push_back(place.value);
     graph_.nodes.push_back(std::move(node));
@@ -385,17 +368,17 @@ class GraphRecorder final : public ::taeda::capture::Recorder, public StorageWat
 
   void describe_gradient(const ::taeda::capture::Call& call, const pointwise::Recorded& gradient, Node& node) const {
     size_t tensor = 0, number = 0;
-    Arg saved, numbers = attribute(Value(Value::List()));
+    Arg saved, numbers = Arg::of_attribute(Value(Value::List()));
     saved.is_list = true;
     for (int i = 0; i < gradient.inputs; ++i) {
       const bool is_tensor = ((gradient.tensor_mask >> i) & 1) != 0;
-      saved.items.push_back(is_tensor ? value_arg(operands_[tensor++]) : attribute(Value(call.numbers[number++])));
+      saved.items.push_back(is_tensor ? Arg::of_value(operands_[tensor++]) : Arg::of_attribute(Value(call.numbers[number++])));
     }
     while (number < call.numbers.size()) numbers.attribute.mutable_list().emplace_back(call.numbers[number++]);
     const Arg grad = saved.items[0];
     saved.items.erase(saved.items.begin());
     const char* kernel = cpu::pointwise_kernel_info(static_cast<cpu::PointwiseKernelId>(gradient.kernel)).name;
-    node.args = {attribute(Value(kernel)), attribute(Value(gradient.compute)), grad, std::move(saved), std::move(numbers)};
+    node.args = {Arg::of_attribute(Value(kernel)), Arg::of_attribute(Value(gradient.compute)), grad, std::move(saved), std::move(numbers)};
   }
 
   /// The arguments of a general operator, in the order in which its door added them.
@@ -410,16 +393,16 @@ class GraphRecorder final : public ::taeda::capture::Recorder, public StorageWat
     size_t tensor = 0;
     const auto operand = [&] {
       const Id id = operands_[tensor++];
-      return id >= 0 ? value_arg(id) : Arg();
+      return id >= 0 ? Arg::of_value(id) : Arg();
     };
     for (size_t i = 0; i < schema.size(); ++i) {
       std::string type = schema[i].type;
       if (schema[i].name == "dtype" && i + 3 < schema.size() && schema[i + 1].name == "layout" && schema[i + 3].name == "pin_memory") {
         const TensorOptions o = reader.get(As<const TensorOptions&>());
-        node.args.push_back(attribute(Value(o.dtype_opt())));
-        node.args.push_back(attribute(Value(o.layout_opt())));
-        node.args.push_back(attribute(Value(o.device_opt())));
-        node.args.push_back(attribute(Value(o.pinned_memory_opt())));
+        node.args.push_back(Arg::of_attribute(Value(o.dtype_opt())));
+        node.args.push_back(Arg::of_attribute(Value(o.layout_opt())));
+        node.args.push_back(Arg::of_attribute(Value(o.device_opt())));
+        node.args.push_back(Arg::of_attribute(Value(o.pinned_memory_opt())));
         i += 3;
         continue;
       }
@@ -450,7 +433,7 @@ class GraphRecorder final : public ::taeda::capture::Recorder, public StorageWat
           continue;
         }
       }
-      node.args.push_back(attribute(plain(reader, type, *node.op)));
+      node.args.push_back(Arg::of_attribute(plain(reader, type, *node.op)));
     }
   }
   static Value plain(::taeda::capture::Reader& reader, const std::string& type, const OpInfo& op) {

@@ -42,21 +42,10 @@ class Numbers {
   uint64_t state_;
 };
 
-std::vector<uint8_t> generator_state() {
-  GeneratorImpl& generator = cpu_generator();
-  const std::lock_guard lock(generator.mutex_);
-  return generator.state_bytes();
-}
-void set_generator_state(const std::vector<uint8_t>& state) {
-  GeneratorImpl& generator = cpu_generator();
-  const std::lock_guard lock(generator.mutex_);
-  generator.set_state_bytes(state.data(), state.size());
-}
-
 /// What the function changes outside of itself, as it was: put back at the end.
 class Outside {
  public:
-  Outside() : generator_(generator_state()) {}
+  Outside() : generator_(default_generator_state()) {}
   explicit Outside(const Graph& graph) : Outside() {
     for (const Mutation& m : graph.mutations) {
       const Datum& v = graph.values[static_cast<size_t>(m.target)];
@@ -65,7 +54,7 @@ class Outside {
   }
   void put_back() const {
     for (const auto& [state, before] : states_) state.copy_(before);
-    set_generator_state(generator_);
+    set_default_generator_state(generator_);
   }
   /// The states as they are now.
   std::vector<Tensor> states() const {

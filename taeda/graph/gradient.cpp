@@ -20,17 +20,13 @@ size_t at(Id id) { return static_cast<size_t>(id); }
 /// Leaves the generator as it was.
 class GeneratorGuard {
  public:
-  GeneratorGuard() {
-    const std::lock_guard lock(cpu_generator().mutex_);
-    state_ = cpu_generator().state_bytes();
-  }
-  ~GeneratorGuard() {
-    const std::lock_guard lock(cpu_generator().mutex_);
-    cpu_generator().set_state_bytes(state_.data(), state_.size());
-  }
+  GeneratorGuard() = default;
+  GeneratorGuard(const GeneratorGuard&) = delete;
+  GeneratorGuard& operator=(const GeneratorGuard&) = delete;
+  ~GeneratorGuard() { set_default_generator_state(state_); }
 
  private:
-  std::vector<uint8_t> state_;
+  std::vector<uint8_t> state_ = default_generator_state();
 };
 
 Tensor filled(const Type& type) {

@@ -48,6 +48,17 @@ struct Arg {
   std::vector<Arg> items;  ///< of a list that holds values
   Value attribute;             ///< none in place of integers that follow from symbols
   std::vector<Size> symbolic = {};  ///< what those are, in order
+
+  static Arg of_value(Id id) {
+    Arg arg;
+    arg.value = id;
+    return arg;
+  }
+  static Arg of_attribute(Value attribute) {
+    Arg arg;
+    arg.attribute = std::move(attribute);
+    return arg;
+  }
 };
 
 /// A further result: the tensor argument number `tensor` (from 0, among the tensors) as the operator left it.

@@ -12,6 +12,7 @@
 #include "taeda/graph/file.h"
 #include "taeda/graph/memory_plan.h"
 #include "taeda/graph/passes/passes.h"
+#include "tests/graph/changed_texts.h"
 #include "tests/graph/same.h"
 
 namespace taeda::graph {
@@ -391,32 +392,7 @@ TEST(GraphDynamic, ChangedTextsAreRefusedOrReadBack) {
   const Attention a;
   const Graph g = capture([&](const Tensors& in) { return Tensors{a.forward(in[0], 0), in[0].slice(1, 0, in[0].size(1) / 2) + 1}; }, {zeros({2, 4}, kLong)},
                           {}, {.dynamic = {{0, 0, "batch", 1, 8}, {0, 1, "time", 1, 32}}});
-  const std::string text = g.text();
-  const States tensors = g.stored();
-  uint64_t state = 1;
-  const auto random = [&](size_t below) { return static_cast<size_t>((state = state * 6364136223846793005 + 1442695040888963407) >> 33) % below; };
-  const std::string signs = "%_=,()[]*/+- 0123456789time";
-  size_t refused = 0;
-  for (int round = 0; round < 2000; ++round) {
-    std::string changed = text;
-    for (auto n = 1 + random(3); n > 0; --n) {
-      const size_t at = random(changed.size());
-      switch (random(4)) {
-        case 0: changed[at] = signs[random(signs.size())]; break;
-        case 1: changed.erase(at, 1 + random(20)); break;
-        case 2: changed.insert(at, 1 + random(3), signs[random(signs.size())]); break;
-        default: changed.insert(at, changed.substr(random(changed.size()), random(60)));
-      }
-    }
-    try {
-      const Graph read = parse(changed, tensors);
-      EXPECT_EQ(parse(read.text(), read.stored()).text(), read.text()) << changed;
-    } catch (const ValueError& e) {
-      ++refused;
-      EXPECT_TRUE(std::string(e.what()).starts_with("[graph] line ")) << e.what() << '\n' << changed;
-    }
-  }
-  EXPECT_GT(refused, 1000u);
+  EXPECT_GT(refused_changes(g, "%_=,()[]*/+- 0123456789time", 2000), 1000u);
 }
 
 }  // namespace

@@ -54,16 +54,21 @@ std::string compare(const std::string& pass, const Graph& g, const fuzz::Program
   return "";
 }
 
-/// Empty, or what went wrong.
-std::string check(uint64_t seed, Tally& tally) {
-  const fuzz::Program program(seed, 4 + static_cast<int>(seed % 13));
-  const Function f = [&](const Tensors& in) {
+/// Results of the program that are tensors at its end.
+Function function_of(const fuzz::Program& program) {
+  return [&program](const Tensors& in) {
     Tensors kept;
     for (const Tensor& t : program.run({in, Tensor()}, 0).tensors) {
       if (t.defined()) kept.push_back(t);
     }
     return kept;
   };
+}
+
+/// Empty, or what went wrong.
+std::string check(uint64_t seed, Tally& tally) {
+  const fuzz::Program program(seed, 4 + static_cast<int>(seed % 13));
+  const Function f = function_of(program);
   const NoGradGuard no_grad;
   Tensors a[2], want[2];
   for (int number = 0; number < 2; ++number) {
@@ -152,13 +157,7 @@ std::string check_dynamic(uint64_t seed, Tally& tally) {
   // Updates of all tensors of one shape: a decision by sizes.
   const auto decides = [](const fuzz::Instruction& i) { return i.kind == fuzz::Kind::kManyUpdates; };
   if (std::any_of(program.instructions().begin(), program.instructions().end(), decides)) return "";
-  const Function f = [&](const Tensors& in) {
-    Tensors kept;
-    for (const Tensor& t : program.run({in, Tensor()}, 0).tensors) {
-      if (t.defined()) kept.push_back(t);
-    }
-    return kept;
-  };
+  const Function f = function_of(program);
   const NoGradGuard no_grad;
   const Tensors examples = inputs_of(program, 0);
   std::vector<int64_t> seen;

@@ -331,12 +331,28 @@ Outcome Program::run(const Inputs& inputs, int number) const {
   return {pool, false, {}};
 }
 
+namespace {
+const char* name_of(Kind kind) {
+  switch (kind) {
+    case Kind::kCall: return "call";
+    case Kind::kDrop: return "drop";
+    case Kind::kBranch: return "branch";
+    case Kind::kReadPointer: return "read_pointer";
+    case Kind::kWritePointer: return "write_pointer";
+    case Kind::kBackward: return "backward";
+    case Kind::kSeed: return "seed";
+    case Kind::kNoGrad: return "no_grad";
+    case Kind::kManyUpdates: return "many_updates";
+  }
+  return "";
+}
+}  // namespace
+
 std::string Program::text() const {
-  static const char* const names[] = {"call", "drop", "branch", "read_pointer", "write_pointer", "backward", "seed", "no_grad"};
   std::ostringstream out;
   out << "program " << seed_ << '\n';
   for (const Instruction& i : instructions_) {
-    out << "  " << names[static_cast<size_t>(i.kind)] << ' ';
+    out << "  " << name_of(i.kind) << ' ';
     if (i.op) {
       out << i.op->name << (*i.op->overload ? "." : "") << i.op->overload << '(';
       size_t next = 0;

@@ -17,17 +17,6 @@ namespace {
 constexpr int kMostDepth = 8;
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-Arg value_arg(Id id) {
-  Arg arg;
-  arg.value = id;
-  return arg;
-}
-Arg attribute(Value v) {
-  Arg arg;
-  arg.attribute = std::move(v);
-  return arg;
-}
-
 const OpInfo& operator_named(const char* name, const char* overload) {
   for (const OpInfo* op : find_ops(name)) {
     if (std::string_view(op->overload) == overload) return *op;
@@ -243,7 +232,7 @@ class Fuser {
     }
     std::vector<Size> strides = strides_of(three);
     strides.insert(strides.begin(), strides[0] * a.leading[1]);
-    return add(nodes, "view", "", {value_arg(id), sizes_arg(sizes)}, make_type(three.dtype, sizes, strides));
+    return add(nodes, "view", "", {Arg::of_value(id), sizes_arg(sizes)}, make_type(three.dtype, sizes, strides));
   }
 
   /// The nodes in the place of `product`.
@@ -254,29 +243,29 @@ class Fuser {
     std::vector<Size> sizes = sizes_of(type(turned)), strides = strides_of(type(turned));
     std::swap(sizes[2], sizes[3]);
     std::swap(strides[2], strides[3]);
-    const Id keys = add(nodes, "permute", "", {value_arg(turned), attribute(Value(std::vector<int64_t>{0, 1, 3, 2}))}, make_type(dtype, sizes, strides));
+    const Id keys = add(nodes, "permute", "", {Arg::of_value(turned), Arg::of_attribute(Value(std::vector<int64_t>{0, 1, 3, 2}))}, make_type(dtype, sizes, strides));
     Id mask = a.causal ? -1 : a.mask;
     if (a.fills && !a.causal) {
       const Type type = this->type(mask);
-      mask = add(nodes, "logical_not", "", {value_arg(mask)}, row_major(type.dtype, sizes_of(type)));
+      mask = add(nodes, "logical_not", "", {Arg::of_value(mask)}, row_major(type.dtype, sizes_of(type)));
     }
     std::vector<Size> out = sizes_of(type(query));
     const std::vector<Size> rows(out.begin(), out.end() - 1);
     out.back() = sizes_of(type(value)).back();
-    const Id attended = add(nodes, "_fused_attention", "", {value_arg(query), value_arg(keys), value_arg(value), mask < 0 ? Arg() : value_arg(mask),
-                            attribute(Value(a.causal)), attribute(Value(a.scale))}, row_major(dtype, out));
+    const Id attended = add(nodes, "_fused_attention", "", {Arg::of_value(query), Arg::of_value(keys), Arg::of_value(value), mask < 0 ? Arg() : Arg::of_value(mask),
+                            Arg::of_attribute(Value(a.causal)), Arg::of_attribute(Value(a.scale))}, row_major(dtype, out));
     const Id sums = add_value(row_major(dtype, rows));
     nodes.back().results.push_back(sums);
     nodes.back().path = product.path;
     // softmax makes NaN of a row without any key; the fused operator makes 0.
     std::vector<Size> column = rows;
     column.emplace_back(1);
-    const Id none = add(nodes, "eq", "Scalar", {value_arg(sums), attribute(Value(-kInf))}, row_major(kBool, rows));
-    const Id spread = add(nodes, "view", "", {value_arg(none), sizes_arg(column)}, row_major(kBool, column));
-    const Id filled = add(nodes, "masked_fill", "Scalar", {value_arg(attended), value_arg(spread), attribute(Value(std::nan("")))}, row_major(dtype, out));
+    const Id none = add(nodes, "eq", "Scalar", {Arg::of_value(sums), Arg::of_attribute(Value(-kInf))}, row_major(kBool, rows));
+    const Id spread = add(nodes, "view", "", {Arg::of_value(none), sizes_arg(column)}, row_major(kBool, column));
+    const Id filled = add(nodes, "masked_fill", "Scalar", {Arg::of_value(attended), Arg::of_value(spread), Arg::of_attribute(Value(std::nan("")))}, row_major(dtype, out));
     Node last;
     last.op = &operator_named("reshape", "");
-    last.args = {value_arg(filled), sizes_arg(sizes_of(type(result)))};
+    last.args = {Arg::of_value(filled), sizes_arg(sizes_of(type(result)))};
     last.results = {result};
     nodes.push_back(std::move(last));
   }

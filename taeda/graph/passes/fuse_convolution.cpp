@@ -12,12 +12,6 @@ namespace taeda::graph {
 
 namespace {
 
-Arg attribute(Value v) {
-  Arg arg;
-  arg.attribute = std::move(v);
-  return arg;
-}
-
 class Fuser {
  public:
   Fuser(Graph& graph, Notes* notes) : graph_(graph), notes_(notes), uses_(count_uses(graph)), makers_(makers_of(graph)) {}
@@ -37,8 +31,8 @@ class Fuser {
         if (maker < 0 || uses_[at(x)] != 1 || !takes(x, other, step->result)) continue;
         std::optional<Node> with = fusible(graph_.nodes[at(maker)], other);
         if (!with) continue;
-        if (other >= 0) with->args[kAdd] = value_arg(other);
-        else with->args[kRelu] = attribute(Value(true));
+        if (other >= 0) with->args[kAdd] = Arg::of_value(other);
+        else with->args[kRelu] = Arg::of_attribute(Value(true));
         with->results = {step->result};
         note(notes_, text_of(graph_, node), " goes into %", x);
         // The later place: there both terms are made.
@@ -64,11 +58,6 @@ class Fuser {
     bool swaps = false;
   };
   static size_t at(int id) { return static_cast<size_t>(id); }
-  static Arg value_arg(Id id) {
-    Arg arg;
-    arg.value = id;
-    return arg;
-  }
 
   static std::optional<Step> step_of(const Node& node) {
     const bool fresh = node.results.size() == 1 && node.results[0] >= 0 && node.updates.empty();
@@ -97,7 +86,7 @@ class Fuser {
     Node node;
     node.op = &kFusedConvolution;
     node.path = map.path;
-    node.args = {map.args[0], map.args[1], map.args[2], Arg(), map.args[3], map.args[4], map.args[5], map.args[8], attribute(Value(false))};
+    node.args = {map.args[0], map.args[1], map.args[2], Arg(), map.args[3], map.args[4], map.args[5], map.args[8], Arg::of_attribute(Value(false))};
     return node;
   }
 
